@@ -64,8 +64,8 @@ class Held(NamedTuple):
     @classmethod
     def of(cls, held: list[bool | None]) -> Held:
         """The coverage over runs; None is a run without an interval."""
-        known = [one for one in held if one is not None]
-        return cls(len(held), len(known), sum(known))
+        decided = [flag for flag in held if flag is not None]
+        return cls(len(held), len(decided), sum(decided))
 
     def cells(self, bound: float = BOUND) -> Row:
         """The coverage, the share of runs without an interval, and whether the bound is kept."""
@@ -84,39 +84,39 @@ def shares(_: int, __: Path, ___: int) -> Iterator[Row]:
             score_interval(np.full(1, k / size), k / size, UnitCount(size, size), scale, LEVEL)
             for k in range(size + 1)
         ]
-        found = []
+        results = []
         for rate in RATES:
             chances = _binomial(size, rate)
-            held = (one.low - 1e-12 <= rate <= one.high + 1e-12 for one in ends)
-            found.append(sum(p for p, inside in zip(chances, held, strict=True) if inside))
-        yield ["exact match", str(size), f"{np.mean(found):.3f}", f"{min(found):.3f}", "0.00"]
+            held = (interval.low - 1e-12 <= rate <= interval.high + 1e-12 for interval in ends)
+            results.append(sum(p for p, inside in zip(chances, held, strict=True) if inside))
+        yield ["exact match", str(size), f"{np.mean(results):.3f}", f"{min(results):.3f}", "0.00"]
 
 
 def _binomial(size: int, rate: float) -> Array:
     """The chances of all counts, by their logarithms."""
     k = np.arange(size + 1)
     steps = np.log(np.arange(1, size + 1))
-    whole = np.concatenate([[0.0], np.cumsum(steps)])
-    log = whole[-1] - whole[k] - whole[::-1][k] + k * np.log(rate) + (size - k) * np.log(1 - rate)
+    logs = np.concatenate([[0.0], np.cumsum(steps)])
+    log = logs[-1] - logs[k] - logs[::-1][k] + k * np.log(rate) + (size - k) * np.log(1 - rate)
     return np.asarray(np.exp(log))
 
 
 def scores(runs: int, data: Path, seed: int) -> Iterator[Row]:
     """Metrics of real texts, each sample a unit."""
-    whole = _results(data)
-    true = {name: result.scores() for name, result in whole.items()}
+    results = _results(data)
+    true = {name: result.scores() for name, result in results.items()}
     for size in SIZES:
         random = np.random.default_rng([seed, size])
-        found: dict[str, list[bool | None]] = {name: [] for name in whole}
+        actual: dict[str, list[bool | None]] = {name: [] for name in results}
         for _ in range(runs):
-            index = random.integers(0, _size_of(whole), size)
-            drawn = {name: _taken(result, index) for name, result in whole.items()}
-            made = intervals(drawn, lambda r: Units(r.count), LEVEL, 1000, _seed(random))
-            for name, outputs in made.items():
+            index = random.integers(0, _size_of(results), size)
+            drawn = {name: _taken(result, index) for name, result in results.items()}
+            bounds = intervals(drawn, lambda r: Units(r.count), LEVEL, 1000, _seed(random))
+            for name, outputs in bounds.items():
                 output = next(iter(outputs))
                 low, high = outputs[output].ends
-                found[name].append(None if isnan(low) else low <= true[name][output] <= high)
-        for name, held in found.items():
+                actual[name].append(None if isnan(low) else low <= true[name][output] <= high)
+        for name, held in actual.items():
             yield [name, str(size), *Held.of(held).cells(0.92 if size < 20 else BOUND)]
 
 
@@ -142,10 +142,10 @@ def _drawn_texts(texts: Corpus, random: np.random.Generator, size: int) -> dict[
 def _cases(cases: Sequence[Case], runs: int, _: Path, seed: int) -> Iterator[Row]:
     """The table of samples from distributions, all sizes of all cases side by side."""
     with ProcessPoolExecutor() as pool:
-        found = [
+        results = [
             (c, size, pool.submit(c.held, size, runs, seed)) for c in cases for size in c.sizes
         ]
-        for case, size, held_of in found:
+        for case, size, held_of in results:
             for output, held in held_of.result().items():
                 name = case.of if len(case.true) == 1 else f"{output}, {case.of}"
                 yield [name, str(size), *Held.of(held).cells(case.bounds.get(size, BOUND))]
@@ -153,14 +153,14 @@ def _cases(cases: Sequence[Case], runs: int, _: Path, seed: int) -> Iterator[Row
 
 def differences(runs: int, data: Path, seed: int) -> Iterator[Row]:
     """Two systems under the null: neither is better, since their outputs were swapped at random."""
-    one, other = (_results(data, system) for system in (0, 1))
+    first, other = (_results(data, system) for system in (0, 1))
     for size in SIZES:
         random = np.random.default_rng([seed, size, 2])
-        found: dict[str, Counter[str]] = {name: Counter() for name in one}
+        counts: dict[str, Counter[str]] = {name: Counter() for name in first}
         for _ in range(runs):
-            for name in one:
-                _tally(found[name], name, one[name], other[name], size, random)
-        for name, count in found.items():
+            for name in first:
+                _tally(counts[name], name, first[name], other[name], size, random)
+        for name, count in counts.items():
             have = count["interval"]
             shown = [
                 f"{count['apart'] / have:.3f}" if have else "–",
@@ -174,24 +174,24 @@ def differences(runs: int, data: Path, seed: int) -> Iterator[Row]:
 def _tally(
     count: Counter[str],
     name: str,
-    one: SumResult,
+    result: SumResult,
     other: SumResult,
     size: int,
     random: np.random.Generator,
 ) -> None:
     """One run: whether the interval leaves out 0, p is at most .05, and whether these disagree."""
-    assert one.rows is not None
+    assert result.rows is not None
     assert other.rows is not None
-    index = random.integers(0, len(one.rows), size)
-    both = Stats.concatenate([one.rows.take(index), other.rows.take(index)])
+    index = random.integers(0, len(result.rows), size)
+    both = Stats.concatenate([result.rows.take(index), other.rows.take(index)])
     swapped = random.integers(0, 2, size)
     first = np.arange(size) + size * swapped
     second = np.arange(size) + size * (1 - swapped)
-    mine, theirs = (SumResult.of(one.metric, SIGNATURE, both.take(i)) for i in (first, second))
+    mine, theirs = (SumResult.of(result.metric, SIGNATURE, both.take(i)) for i in (first, second))
     options = SignificanceOptions(LEVEL, 1000, TRIALS, _seed(random))
     pairs = {("A", "B"): ({name: mine}, {name: theirs})}
-    made = compare_pairs(pairs, lambda r: Units(r.count), size, options).compared
-    test = next(iter(made["A", "B"][name].values()))
+    compared = compare_pairs(pairs, lambda r: Units(r.count), size, options).compared
+    test = next(iter(compared["A", "B"][name].values()))
     low, high = test.interval.ends
     significant = test.randomization_p <= 1 - LEVEL
     count["significant"] += significant
@@ -238,11 +238,11 @@ def _results(data: Path, system: int = 0) -> dict[str, SumResult]:
         split = (text.split() for text in predictions)
         predictions = [" ".join(w for k, w in enumerate(words) if k % 7 != 3) for words in split]
     report = Hub(list(METRICS)).evaluate(predictions=predictions, references=corpus.references)
-    found: dict[str, SumResult] = {}
+    actual: dict[str, SumResult] = {}
     for name, result in report.results.items():
         assert isinstance(result, SumResult)
-        found[name] = result
-    return found
+        actual[name] = result
+    return actual
 
 
 def _size_of(results: dict[str, SumResult]) -> int:

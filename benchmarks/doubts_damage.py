@@ -128,8 +128,8 @@ def constant(columns: Columns, rows: list[int], random: Random) -> Columns:
 
 def references_alike(columns: Columns, rows: list[int], random: Random) -> Columns:
     """The references of one row for all hit rows, as after a broken join."""
-    known = columns["references"][random.randrange(_size(columns))]
-    return each(lambda *_: known, "references")(columns, rows, random)
+    reference = columns["references"][random.randrange(_size(columns))]
+    return each(lambda *_: reference, "references")(columns, rows, random)
 
 
 def cut(unit: str) -> Damage:
@@ -160,8 +160,8 @@ def loop(columns: Columns, rows: list[int], random: Random) -> Columns:
 
 def foreign(columns: Columns, i: int, random: Random) -> str:
     """Two sentences of a language that the first output isn't in."""
-    own = "French" if not texts.english(" ".join(columns["predictions"][:50])) else "English"
-    language = random.choice([name for name in ("German", "French", "Spanish") if name != own])
+    spoken = "French" if not texts.english(" ".join(columns["predictions"][:50])) else "English"
+    language = random.choice([name for name in ("German", "French", "Spanish") if name != spoken])
     return " ".join(random.sample(texts.SENTENCES[language], 2))
 
 
@@ -173,8 +173,8 @@ def deleted_answer(columns: Columns, rows: list[int], random: Random) -> Columns
 
 def other_labels(columns: Columns, rows: list[int], random: Random) -> Columns:
     """Predictions as a classifier numbers them."""
-    known = sorted({first_reference(columns, i, random) for i in range(_size(columns))})
-    names = {label: f"LABEL_{number}" for number, label in enumerate(known)}
+    references = sorted({first_reference(columns, i, random) for i in range(_size(columns))})
+    names = {label: f"LABEL_{number}" for number, label in enumerate(references)}
     return edited(lambda text: names.get(text, "LABEL_X"))(columns, rows, random)
 
 
@@ -205,8 +205,8 @@ def unclosed(columns: Columns, i: int, random: Random) -> str:
 
 def source_or_output(columns: Columns, i: int) -> str:
     """The text that a model thinks about."""
-    given = columns.get("questions") or columns["predictions"]
-    return str(given[i])
+    asked = columns.get("questions") or columns["predictions"]
+    return str(asked[i])
 
 
 def lower_or_upper(text: str) -> str:

@@ -58,9 +58,9 @@ def killed(samples: int, number: signal.Signals) -> tuple[int, int, int, int, in
     """The exit status, and requests: of a whole run, before the signal, paid twice, and later."""
     with tempfile.TemporaryDirectory() as folder, serving() as stub:
         stub.always = slow
-        whole = run(stub, Path(folder, "whole"), samples).wait()
-        if whole:
-            raise SystemExit(f"an undisturbed run ends with {whole}")
+        expected = run(stub, Path(folder, "whole"), samples).wait()
+        if expected:
+            raise SystemExit(f"an undisturbed run ends with {expected}")
         needed = len(stub.asked)
         stub.asked.clear()
         victim: list[subprocess.Popen[bytes]] = []
@@ -98,13 +98,13 @@ def faulty(samples: int, seed: int) -> list[str]:
     for name, outputs in report.samples().items():
         scored += int(np.isfinite(outputs["score"]).sum())
         statuses = [report.explain(name, i) for i in range(samples)]
-        lost += sum(one.status in ("unscored", "unanswered") for one in statuses)
-        unnamed += sum(one.status != "ok" and not one.reason for one in statuses)
+        lost += sum(status.status in ("unscored", "unanswered") for status in statuses)
+        unnamed += sum(status.status != "ok" and not status.reason for status in statuses)
         causes.update(report.traces[name].errors_by_cause)
     who = judge_of(judge).label
     return [
-        f"{faults.made.total()} of {faults.asked.total()} replies were faults of "
-        f"{len(faults.made)} kinds: {scored} scores, {lost} unscored or unanswered, "
+        f"{faults.injected.total()} of {faults.asked.total()} replies were faults of "
+        f"{len(faults.injected)} kinds: {scored} scores, {lost} unscored or unanswered, "
         f"{causes.total()} errors, {unnamed} without a reason; {report.usage}",
         *(f"  {n} x {cause.removeprefix(who)[:80]}" for cause, n in causes.most_common()),
     ]

@@ -68,7 +68,7 @@ class Spent(NamedTuple):
     tokens: int
     real: int
     model: float
-    rest: float
+    other: float
 
 
 class Row(NamedTuple):
@@ -109,10 +109,10 @@ def shares(columns: Columns) -> Table:
     choice = choose(PACKAGE, None, LAYER, "full", "float32", "benchmarks")
     sides = {"ours": our_share(choice, columns), "bert-score": their_share(choice, columns)}
     table = Table("in one call", "texts", "tokens", "padding", "model (s)", "all else (s)")
-    for side, found in sides.items():
-        padding = f"{found.tokens / found.real - 1:.1%}"
-        seconds = f"{found.model:.2f}", f"{found.rest:.2f}"
-        table.add_row(side, f"{found.texts:,}", f"{found.tokens:,}", padding, *seconds)
+    for side, spent in sides.items():
+        padding = f"{spent.tokens / spent.real - 1:.1%}"
+        seconds = f"{spent.model:.2f}", f"{spent.other:.2f}"
+        table.add_row(side, f"{spent.texts:,}", f"{spent.tokens:,}", padding, *seconds)
     return table
 
 
@@ -135,16 +135,16 @@ def their_share(choice: Choice, columns: Columns) -> Spent:
 
 def spent(owner: Any, name: str, call: Side) -> Spent:
     """The work of a call, where `owner.name` runs the model on ids and the mask, (b, l)."""
-    whole, kept = getattr(owner, name), [0, 0, 0, 0.0]
+    original, totals = getattr(owner, name), [0, 0, 0, 0.0]
 
     def counted(*args: Any, **more: Any) -> Any:
         mask = more.get("attention_mask", args[-1])
         start = time.process_time()
-        found = whole(*args, **more)
+        result = original(*args, **more)
         batch = (mask.shape[0], mask.shape[0] * mask.shape[1], int(mask.sum()))
         for place, value in enumerate((*batch, time.process_time() - start)):
-            kept[place] += value
-        return found
+            totals[place] += value
+        return result
 
     setattr(owner, name, counted)
     try:
@@ -152,9 +152,9 @@ def spent(owner: Any, name: str, call: Side) -> Spent:
         call()
         seconds = time.process_time() - start
     finally:
-        setattr(owner, name, whole)
-    texts, tokens, real = map(int, kept[:3])
-    return Spent(texts, tokens, real, kept[3], seconds - kept[3])
+        setattr(owner, name, original)
+    texts, tokens, real = map(int, totals[:3])
+    return Spent(texts, tokens, real, totals[3], seconds - totals[3])
 
 
 def measured(single: Columns, systems: Sequence[Columns], repeats: int) -> list[Row]:
@@ -164,9 +164,9 @@ def measured(single: Columns, systems: Sequence[Columns], repeats: int) -> list[
     choice = choose(PACKAGE, None, LAYER, "full", "float32", "benchmarks")
     model = encoder_of(choice)
     theirs = bert_score_of(choice)
-    one = f"1:1, {len(single['predictions'])} pairs, beside bert-score"
+    label = f"1:1, {len(single['predictions'])} pairs, beside bert-score"
     rows = [
-        compared(one, lambda: ours([single]), lambda: theirs([single]), model, repeats),
+        compared(label, lambda: ours([single]), lambda: theirs([single]), model, repeats),
         compared(
             f"{len(systems)} systems, a call each, {len(systems[0]['references'][0])} references",
             *(lambda: ours(systems), lambda: theirs(systems)),
@@ -197,13 +197,13 @@ class Model(Protocol):
         """Keep nothing."""
 
 
-def compared(what: str, one: Side, other: Side, model: Model | None, repeats: int) -> Row:
+def compared(what: str, first: Side, other: Side, model: Model | None, repeats: int) -> Row:
     """Both sides in turn, each with nothing at hand."""
     seconds: tuple[list[float], list[float]] = ([], [])
     scores: list[Scores] = []
     for _ in range(repeats):
         scores = []
-        for side, run in enumerate((one, other)):
+        for side, run in enumerate((first, other)):
             if model:
                 model.forget()
             gc.collect()
@@ -217,8 +217,8 @@ def compared(what: str, one: Side, other: Side, model: Model | None, repeats: in
 def ours(calls: Sequence[Columns], specs: Sequence[str] = (ONE,)) -> Scores:
     """F1 of every sample by the first metric, a call for each of some columns."""
     hub = Hub(list(specs))
-    found = [hub.evaluate(dict(columns)).samples()["bertscore"]["score"] for columns in calls]
-    return np.concatenate(found)
+    score = [hub.evaluate(dict(columns)).samples()["bertscore"]["score"] for columns in calls]
+    return np.concatenate(score)
 
 
 def bert_score_of(choice: Choice) -> Callable[[Sequence[Columns]], Scores]:
@@ -229,7 +229,7 @@ def bert_score_of(choice: Choice) -> Callable[[Sequence[Columns]], Scores]:
     scorer = BERTScorer(model_type=folder, num_layers=choice.layer, device="cpu")
 
     def run(calls: Sequence[Columns]) -> Scores:
-        pairs = [(list(one["predictions"]), list(one["references"])) for one in calls]
+        pairs = [(list(call["predictions"]), list(call["references"])) for call in calls]
         return np.concatenate([scorer.score(*both)[2].numpy() for both in pairs]).astype(float)
 
     return run
@@ -243,10 +243,10 @@ def torchmetrics_of(choice: Choice, columns: Columns) -> Side:
     folder = str(choice.files.folder)
 
     def run() -> Scores:
-        found = bert_score(
+        result = bert_score(
             predictions, references, model_name_or_path=folder, num_layers=choice.layer
         )
-        return np.asarray(found["f1"], np.float64)
+        return np.asarray(result["f1"], np.float64)
 
     return run
 
@@ -270,25 +270,25 @@ def transports(columns: Columns, repeats: int) -> Row:
     def costs(first: Scores, second: Scores) -> Scores:
         return np.asarray(np.sqrt(np.maximum(0, 2 - 2 * first @ second.T)), np.float64)
 
-    def one() -> Scores:
-        found = []
+    def run() -> Scores:
+        results = []
         for first, second in pairs:
             mine, others = (np.full(len(side), 1 / len(side)) for side in (first, second))
-            found.append(transported(mine, others, costs(first, second)))
-        return np.array(found)
+            results.append(transported(mine, others, costs(first, second)))
+        return np.array(results)
 
     def other() -> Scores:
-        found = []
+        results = []
         for first, second in pairs:
             n, both = len(first), np.concatenate([first, second])
             masses = np.zeros((2, len(both)))
             masses[0, :n], masses[1, n:] = 1 / n, 1 / len(second)
             distances = costs(both, both)
             _, flow = emd_with_flow(*masses, distances)
-            found.append(float((np.array(flow, np.float32) * distances).sum()))
-        return np.array(found)
+            results.append(float((np.array(flow, np.float32) * distances).sum()))
+        return np.array(results)
 
-    return compared(f"transport of {len(pairs)} pairs, beside pyemd", one, other, None, repeats)
+    return compared(f"transport of {len(pairs)} pairs, beside pyemd", run, other, None, repeats)
 
 
 def translations(columns: Columns, python: str, repeats: int) -> list[Row]:
@@ -327,9 +327,9 @@ def beside_comet(
     hub = Hub(f"comet(model='{model}')")
     samples = [
         {"mt": mt, "src": src, "ref": ref}
-        for one in calls
+        for call in calls
         for mt, src, ref in zip(
-            *(one[c] for c in ("predictions", "sources", "references")), strict=True
+            *(call[c] for c in ("predictions", "sources", "references")), strict=True
         )
     ]
     path = model / "samples.json"
@@ -339,14 +339,14 @@ def beside_comet(
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     theirs = json.loads(done.stdout.splitlines()[-1])
     hub.evaluate({name: texts[:16] for name, texts in calls[0].items()})
-    seconds, found, columns = [], np.zeros(0), joined(calls)
+    seconds, score, columns = [], np.zeros(0), joined(calls)
     for _ in range(repeats):
         # A metric of the plugin has files.
         comet_of(hub.metrics[0].files(), "float32").forget()  # type: ignore[attr-defined]  # COMET's
         start = time.process_time()
-        found = np.array(hub.evaluate(dict(columns)).samples()["comet"]["score"])
+        score = np.array(hub.evaluate(dict(columns)).samples()["comet"]["score"])
         seconds.append(time.process_time() - start)
-    apart = float(np.abs(found - np.array(theirs["scores"])).max())
+    apart = float(np.abs(score - np.array(theirs["scores"])).max())
     return Row(what, min(seconds), theirs["seconds"], apart)
 
 
@@ -374,7 +374,7 @@ def comet_model(folder: Path, kind: str = "regression_metric") -> Path:
         state[f"estimator.ff.{place}.bias"] = torch.zeros(after)
     if kind == "xcomet_metric":
         state |= {"hidden2tag.weight": torch.randn(4, 384) / 20, "hidden2tag.bias": torch.zeros(4)}
-    said = {
+    texts = {
         "class_identifier": kind,
         "word_layer": 6,
         "pretrained_model": str(base),
@@ -383,13 +383,13 @@ def comet_model(folder: Path, kind: str = "regression_metric") -> Path:
         "load_pretrained_weights": False,
     }
     (folder / "checkpoints").mkdir(parents=True)
-    named = {name: value for name, value in said.items() if name != "class_identifier"}
+    named = {name: value for name, value in texts.items() if name != "class_identifier"}
     torch.save(
         # What Lightning demands of a checkpoint.
         {"state_dict": state, "hyper_parameters": named, "pytorch-lightning_version": "2.0.0"},
         folder / "checkpoints/model.ckpt",
     )
-    (folder / "hparams.yaml").write_text(json.dumps(said), encoding="utf-8")
+    (folder / "hparams.yaml").write_text(json.dumps(texts), encoding="utf-8")
     convert.main([str(folder)], standalone_mode=False)
     return folder
 
@@ -421,7 +421,7 @@ def by_system(data: Path, documents: int) -> list[Columns]:
 
 def joined(calls: Sequence[Columns]) -> Columns:
     """The columns of all calls as those of one."""
-    return {name: [one for columns in calls for one in columns[name]] for name in calls[0]}
+    return {name: [text for columns in calls for text in columns[name]] for name in calls[0]}
 
 
 def read(path: Path) -> list[dict[str, Any]]:

@@ -87,8 +87,8 @@ class Cell(NamedTuple):
         for rate in rates:
             latent = hard + NormalDist().inv_cdf(rate) * sqrt(1 + variance)
             if self.documents:
-                own = random.normal(0, sqrt(OWN_OF_DOCUMENT), self.documents)
-                latent = latent + own[self.document]
+                values = random.normal(0, sqrt(OWN_OF_DOCUMENT), self.documents)
+                latent = latent + values[self.document]
             answers = random.normal(size=(self.samples, self.answers)) < latent[:, None]
             scores.append(answers.mean(axis=1))
         return scores[0], scores[1]
@@ -164,8 +164,8 @@ def reports(a: Array, b: Array, cell: Cell) -> tuple[Report, Report]:
 def compared(first: Report, second: Report, cell: Cell) -> Test:
     """By `Report.compare`; the documents are clusters."""
     cluster = "doc" if cell.documents else None
-    found = first.compare(second, cluster=cluster)["recorded"]["score"]
-    return Test(found.p, found.interval.low, found.interval.high)
+    comparison = first.compare(second, cluster=cluster)["recorded"]["score"]
+    return Test(comparison.p, comparison.interval.low, comparison.interval.high)
 
 
 def ours(a: Array, b: Array, cell: Cell) -> Test:
@@ -184,8 +184,8 @@ def of_evalstats(a: Array, b: Array, cell: Cell, by_document: bool = False) -> T
             for name, scores in (("A", a), ("B", b))
             for item, run, score in zip(*_places(cell), scores, strict=True)
         ]
-    found = evalstats.compare(data, factors="model").pairwise.get("A", "B")
-    return Test(found.p_value, found.ci_low, found.ci_high)
+    result = evalstats.compare(data, factors="model").pairwise.get("A", "B")
+    return Test(result.p_value, result.ci_low, result.ci_high)
 
 
 def of_evalconfidence(a: Array, b: Array, cell: Cell, by_document: bool = False) -> Test:
@@ -202,8 +202,8 @@ def of_evalconfidence(a: Array, b: Array, cell: Cell, by_document: bool = False)
         ]
         for name, scores in (("A", a), ("B", b))
     )
-    found = compare(first, second)
-    return Test(found.p_value, *found.ci_diff)
+    comparison = compare(first, second)
+    return Test(comparison.p_value, *comparison.ci_diff)
 
 
 def _places(cell: Cell) -> tuple[list[int], list[int]]:
@@ -214,30 +214,30 @@ def _places(cell: Cell) -> tuple[list[int], list[int]]:
 
 def tools(cell: Cell | None = None) -> dict[str, Tool]:
     """The installed packages, and those that take such data, by their names in a row."""
-    found: dict[str, Tool] = {"metrichub": ours}
+    tools: dict[str, Tool] = {"metrichub": ours}
     peers = {"evalstats": of_evalstats, "evalconfidence": of_evalconfidence}
     for name, tool in peers.items():
         if find_spec(name) is None:
             continue
-        found[name] = tool
+        tools[name] = tool
         if cell and cell.documents and (name != "evalstats" or cell.documents >= LEAST):
-            found[f"{name}, documents as items"] = partial(tool, by_document=True)
-    return found
+            tools[f"{name}, documents as items"] = partial(tool, by_document=True)
+    return tools
 
 
 def measured(cell: Cell, runs: int) -> Iterator[list[str]]:
     """A row for each package: false positives, power, coverage and width."""
     random = np.random.default_rng([cell.samples, cell.documents, round(cell.score * 1000)])
-    made, differ = tools(cell), cell.score != cell.other
+    tested, differ = tools(cell), cell.score != cell.other
     tests: dict[tuple[str, bool], list[Test]] = {}
     for equal in (True, False) if differ else (True,):
         for _ in range(runs):
             a, b = cell.drawn(random, equal)
-            for name, tool in made.items():
+            for name, tool in tested.items():
                 tests.setdefault((name, equal), []).append(tool(a, b, cell))
     truth = cell.score - cell.other
     start = [cell.of, f"{cell.score:g}, {cell.other:g}", cell.size]
-    for name in made:
+    for name in tested:
         p, low, high = np.array(tests[name, not differ]).T
         wrong = np.mean([test.p <= 0.05 for test in tests[name, True]])
         holds = np.mean((low <= truth + 1e-9) & (truth <= high + 1e-9))
@@ -268,7 +268,7 @@ def speed(repeats: int) -> Table:
         for name, taken in seconds.items():
             fastest.setdefault(name, []).append(min(taken) * 1000)
     for name, taken in fastest.items():
-        table.add_row(name, *(f"{one:.1f}" for one in taken))
+        table.add_row(name, *(f"{duration:.1f}" for duration in taken))
     return table
 
 
@@ -282,8 +282,8 @@ def main(runs: int, only: tuple[str, ...], repeats: int) -> None:
     console = Console(width=120)
     packages = ("metrichub", "evalstats", "evalconfidence")
     for name in packages:
-        known = find_spec(name) is not None
-        text = version(name) if known else f"isn't installed: pip install {name}"
+        installed = find_spec(name) is not None
+        text = version(name) if installed else f"isn't installed: pip install {name}"
         console.print(f"{name} {text}")
     head = ("of", "true", "samples", "package", "false pos.", "power", "coverage", "width")
     for part, cells in CELLS.items():

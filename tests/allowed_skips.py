@@ -47,8 +47,8 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 def reason_of(report: pytest.CollectReport | pytest.TestReport) -> str:
     """The reason of a skip, without pytest's "Skipped: " before it."""
-    said = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
-    return said.removeprefix("Skipped: ")
+    message = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+    return message.removeprefix("Skipped: ")
 
 
 def is_allowed(reason: str) -> bool:

@@ -67,8 +67,8 @@ def scored_again(client: TestClient, address: str, **fields: Any) -> str:
 @contextmanager
 def serving(*arguments: str, **environment: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     """The address of a server, and its process; it keeps no runs unless it is told where."""
-    kept = () if "--runs" in arguments else ("--forget",)
-    command = [sys.executable, "-m", "metrichub", "serve", "--port", "0", *kept, *arguments]
+    options = () if "--runs" in arguments else ("--forget",)
+    command = [sys.executable, "-m", "metrichub", "serve", "--port", "0", *options, *arguments]
     with subprocess.Popen(
         command,
         stdout=subprocess.PIPE,
@@ -101,20 +101,20 @@ class Form(HTMLParser):
         self.feed(page)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        found = dict(attrs)
-        name = found.get("name") or ""
+        result = dict(attrs)
+        name = result.get("name") or ""
         if tag == "textarea":
             self._area, self.fields[name] = name, ""
         elif tag == "select":
             self._select = name
         elif tag == "option" and self._select:
-            if "selected" in found or self._select not in self.fields:
-                self.fields[self._select] = found.get("value")
+            if "selected" in result or self._select not in self.fields:
+                self.fields[self._select] = result.get("value")
         elif tag == "input" and name:
-            if found.get("type") != "checkbox":
-                self.fields[name] = found.get("value") or ""
-            elif "checked" in found:
-                self.fields.setdefault(name, []).append(found.get("value"))
+            if result.get("type") != "checkbox":
+                self.fields[name] = result.get("value") or ""
+            elif "checked" in result:
+                self.fields.setdefault(name, []).append(result.get("value"))
 
     def handle_endtag(self, tag: str) -> None:
         if tag == "textarea" and self._area:

@@ -40,7 +40,7 @@ class Example(NamedTuple):
     mine: int
     its: int
     right: Sequence[int]
-    said: Sequence[int]
+    stated: Sequence[int]
     mine_in: Sequence[Sequence[int]]
     its_in: Sequence[Sequence[int]]
     expected: Mapping[str, float]
@@ -67,7 +67,7 @@ def judge_of(*examples: Example) -> Table:
         its = [f"{example.name} its {i}" for i in range(example.its)]
         claims |= {example.answer: mine, example.reference: its}
         supported |= {(mine[i], example.reference) for i in example.right}
-        supported |= {(its[i], example.answer) for i in example.said}
+        supported |= {(its[i], example.answer) for i in example.stated}
         for place, text in enumerate(example.contexts):
             supported |= {(mine[i], text) for i in example.mine_in[place]}
             supported |= {(its[i], text) for i in example.its_in[place]}
@@ -91,7 +91,7 @@ RAGCHECKER = (
         mine=11,
         its=22,
         right=range(1, 9),
-        said=(0, 1, 2, 3, 4, 5, 8, 9, 15, 20, 21),
+        stated=(0, 1, 2, 3, 4, 5, 8, 9, 15, 20, 21),
         mine_in=((8,), (0, 6), (), (8, 9)),
         its_in=((3, 4, 5), (0, 4, 21), (), (5,)),
         expected={
@@ -108,7 +108,7 @@ RAGCHECKER = (
         mine=5,
         its=8,
         right=range(1, 5),
-        said=(0, 1, 3, 5, 6, 7),
+        stated=(0, 1, 3, 5, 6, 7),
         mine_in=((3,), (0, 1, 2, 4), (1, 2, 3, 4)),
         its_in=((5, 6), (0, 1, 2, 3, 6, 7), (1, 3, 4, 5, 6, 7)),
         expected={

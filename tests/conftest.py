@@ -80,12 +80,12 @@ def made_once(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
         root = root.parent
 
     def folder(name: str, fill: Callable[[Path], object]) -> Path:
-        made, done = root / name, root / f"{name}.done"
+        folder, done = root / name, root / f"{name}.done"
         with FileLock(root / f"{name}.lock"):
             if not done.exists():
-                shutil.rmtree(made, ignore_errors=True)
-                fill(made)
+                shutil.rmtree(folder, ignore_errors=True)
+                fill(folder)
                 done.touch()
-        return made
+        return folder
 
     return folder

@@ -106,16 +106,16 @@ PLACES = [f"place {i}" for i in range(SIZE)]
 def pairs(
     edit: Callable[[str], str] = str,
     outputs: Sequence[str] = OUTPUTS,
-    known: Sequence[str] = KNOWN,
+    targets: Sequence[str] = KNOWN,
     step: int = 1,
     **more: Sequence[Any],
 ) -> Columns:
     """Outputs, each of `step` edited, beside references."""
     edited = [edit(text) if i % step == 0 else text for i, text in enumerate(outputs)]
-    return {"predictions": edited, "references": [*known], **more}
+    return {"predictions": edited, "references": [*targets], **more}
 
 
-def _one(prediction: str, reference: str, times: int = 1) -> Columns:
+def _row(prediction: str, reference: str, times: int = 1) -> Columns:
     return {"predictions": [prediction] * times, "references": [reference] * times}
 
 
@@ -156,40 +156,40 @@ def _tokenized(text: str) -> str:
 
 MT, QA = ("bleu", "chrf", "wer"), ("exact_match", "token_f1")
 ECHOED = [f"{asked} {text}" for asked, text in zip(ASKED, OUTPUTS, strict=True)]
-MOSTLY_KNOWN = [known if i % 5 else OUTPUTS[i] for i, known in enumerate(KNOWN)]
+MOSTLY_KNOWN = [text if i % 5 else OUTPUTS[i] for i, text in enumerate(KNOWN)]
 HALF_SPANISH = [text if i % 2 else OUTPUTS[i] for i, text in enumerate(SPANISH)]
-FEWER_KNOWN = [known if i % 3 else "" for i, known in enumerate(KNOWN)]
+FEWER_KNOWN = [text if i % 3 else "" for i, text in enumerate(KNOWN)]
 FOUR_TIMES = {name: [*values] * 4 for name, values in pairs().items()}
 TEN_MORE = {name: [*values, *values[:1] * 10] for name, values in pairs().items()}
 
 REPORTED = (
-    Case("BLEU of two words", ("bleu",), _one("Harbour Plaza", "Harbour Plaza"), "effective_order"),
+    Case("BLEU of two words", ("bleu",), _row("Harbour Plaza", "Harbour Plaza"), "effective_order"),
     Case("ROUGE of Chinese", ("rouge",), pairs(str, ["今天天气很好"], ["今天天气很好"]), "unicode"),
     Case("choices that normalization deletes", ("token_f1",),
          pairs(str, ["A", "B", "A"], ["A", "B", "A"]), "normaliz"),
     Case("signs that normalization deletes", ("exact_match(squad)",),
          pairs(str, ["-5", "1.5", "C"], ["5", "15", "C++"]), "normaliz"),
-    Case("CIDEr of one caption", ("cider",), _one("the cat in the hat", "the cat in the hat"),
+    Case("CIDEr of one caption", ("cider",), _row("the cat in the hat", "the cat in the hat"),
          "unscored", informs=True),
-    Case("vowel marks that Whisper drops", ("wer(whisper)",), _one("मेरा दिल", "मेरी दाल"),
+    Case("vowel marks that Whisper drops", ("wer(whisper)",), _row("मेरा दिल", "मेरी दाल"),
          "vowel marks", informs=True),
     Case("ligatures and circled numbers", ("wer",),
-         _one("\ufb01nd the \ufb01rst \ufb01le ①", "find the first file 1", 3), "NFKC"),
-    Case("half-width kana", ("cer",), _one("ｱﾒﾘｶ １２３", "アメリカ 123", 3), "NFKC"),
-    Case("Romanian with cedillas", ("wer",), _one("ţara şi oraşul", "țara și orașul", 3),
+         _row("\ufb01nd the \ufb01rst \ufb01le ①", "find the first file 1", 3), "NFKC"),
+    Case("half-width kana", ("cer",), _row("ｱﾒﾘｶ １２３", "アメリカ 123", 3), "NFKC"),
+    Case("Romanian with cedillas", ("wer",), _row("ţara şi oraşul", "țara și orașul", 3),
          "cedillas"),
-    Case("curly quotes", ("wer",), _one("I don’t know, “maybe”", 'I don\'t know, "maybe"', 3),
+    Case("curly quotes", ("wer",), _row("I don’t know, “maybe”", 'I don\'t know, "maybe"', 3),
          "quotes"),
-    Case("zero-width space", ("exact_match",), _one("red\u200bfox", "redfox", 3), "zero-width"),
-    Case("byte order mark in a text", ("exact_match",), _one("red \ufefffox", "red fox", 3),
+    Case("zero-width space", ("exact_match",), _row("red\u200bfox", "redfox", 3), "zero-width"),
+    Case("byte order mark in a text", ("exact_match",), _row("red \ufefffox", "red fox", 3),
          "zero-width"),
-    Case("soft hyphen", ("wer",), _one("red un\u00adlikely fox", "red unlikely fox", 3),
+    Case("soft hyphen", ("wer",), _row("red un\u00adlikely fox", "red unlikely fox", 3),
          "zero-width"),
     Case("line break at the end", ("exact_match",), _answers(lambda t: f"{t}\n"), "strip"),
     Case("blank before", ("exact_match",), _answers(lambda t: f" {t}"), "strip"),
-    Case("case and punctuation in speech", ("wer",), _one("hello, world. how are you?",
+    Case("case and punctuation in speech", ("wer",), _row("hello, world. how are you?",
          "Hello world how are you", 5), "punctuation"),
-    Case("blanks in Chinese", ("cer",), _one("今天 天气 好", "今天天气好", 5), "strip|blank|space"),
+    Case("blanks in Chinese", ("cer",), _row("今天 天气 好", "今天天气好", 5), "strip|blank|space"),
     Case("marks of Pegasus", ("rouge",), pairs(lambda t: f"{t}<n>{t}"), "<n>"),
     Case("tokenized", MT, pairs(_tokenized), "predictions are tokenized"),
     Case("labels in another case", ("classification",), _labels(str.title), "labels"),
@@ -220,7 +220,7 @@ REPORTED = (
          "references": ["1.0", "0.0", "1.0", "1.0", "0.0"] * 4}, "labels"),
     Case("numbers that overflow", ("recorded(column='x')",), {"x": [1e308] * 6}, "too large",
          informs=True),
-    Case("references without a word", ("wer",), pairs(known=[""] * SIZE), "references are empty"),
+    Case("references without a word", ("wer",), pairs(targets=[""] * SIZE), "references are empty"),
     Case("whole replies for numbers", ("exact_match",),
          _numbers(lambda t: f"First we add, and then the answer is {t}, I believe."), "worst"),
     Case("diversity of three words", ("ttr",), {"predictions": ["the red fox"] * 3}, "fewer than"),
@@ -247,7 +247,7 @@ OWN = (
          "row before or after"),
     Case("shifted from the middle on", MT, pairs(outputs=[*OUTPUTS[:20], *OUTPUTS[21:],
          OUTPUTS[20]]), "row before or after"),
-    Case("tokenized references", MT, pairs(known=[_tokenized(t) for t in KNOWN]),
+    Case("tokenized references", MT, pairs(targets=[_tokenized(t) for t in KNOWN]),
          "references are tokenized"),
     Case("reasoning in other tags", MT, pairs(lambda t: f"<reasoning>So.</reasoning>{t}"),
          "thought"),
@@ -276,9 +276,9 @@ OWN = (
          "language"),
     Case("cut off at thirty characters", MT, pairs(lambda t: t[:30]), "same length"),
     Case("cut off at six words", MT, pairs(lambda t: " ".join(t.split()[:6])), "same length"),
-    Case("a third of the references empty", MT, pairs(known=FEWER_KNOWN),
+    Case("a third of the references empty", MT, pairs(targets=FEWER_KNOWN),
          "references are empty"),
-    Case("one reference for all", MT, pairs(known=[KNOWN[0]] * SIZE),
+    Case("one reference for all", MT, pairs(targets=[KNOWN[0]] * SIZE),
          "references begin with the same words"),
     Case("numbered labels", ("classification",), _labels(lambda t: f"LABEL_{len(t) % 3}"),
          "labels"),
@@ -290,9 +290,9 @@ OWN = (
          "keywords": [[f"kw-{i}"] for i in range(SIZE)]}, "keyword"),
     Case("full-width answers", QA,
          _answers(lambda t: "".join(chr(ord(c) + 0xFEE0) if c > " " else c for c in t)), "NFKC"),
-    Case("composed and decomposed letters", ("wer",), _one("un cafe\u0301 noir",
+    Case("composed and decomposed letters", ("wer",), _row("un cafe\u0301 noir",
          "un caf\u00e9 noir", 5), "Unicode forms"),
-    Case("dashes", ("exact_match",), _one("1939–1945", "1939-1945", 5), "dashes"),
+    Case("dashes", ("exact_match",), _row("1939–1945", "1939-1945", 5), "dashes"),
     Case("line breaks within answers", ("exact_match",), _answers(lambda t: t.replace(" ", "\n")),
          "lines"),
     Case("escaped line breaks", ("rouge",), pairs(lambda t: f"{t}\\n{t}"), "line break"),
@@ -301,7 +301,7 @@ OWN = (
     Case("bold answers", ("exact_match",), _numbers(lambda t: f"**{t}**"), "punctuation"),
     Case("answers with a prefix", ("exact_match",), _numbers(lambda t: f"Answer: {t}"),
          "begin with a word"),
-    Case("invisible letters within words", ("wer",), _one("the \u2060red fox ran",
+    Case("invisible letters within words", ("wer",), _row("the \u2060red fox ran",
          "the red fox ran", 5), "zero-width"),
     Case("a mean of infinity", ("recorded(column='x', better='higher')",),
          {"x": [1.0, 2.0, 3.0, 4.0, 5.0, float("inf")]}, "inf", informs=True),
@@ -312,7 +312,7 @@ DOUBTFUL = (*REPORTED, *OWN)
 
 SOUND = (
     Case("good translations", MT, pairs(), ""),
-    Case("a single good sample", ("wer", "chrf"), _one("the red fox ran home",
+    Case("a single good sample", ("wer", "chrf"), _row("the red fox ran home",
          "the red fox ran off"), ""),
     Case("labels that repeat", ("classification", "exact_match"), _labels(str), ""),
     Case("yes to most questions", ("exact_match",), pairs(str, ["yes"] * 30 + ["no"] * 10,
@@ -320,16 +320,16 @@ SOUND = (
     Case("names that are right", QA, _answers(str), ""),
     Case("numbers that are right", ("exact_match", "numeric_match"), _numbers(str), ""),
     Case("texts that are tokenized alike", MT, pairs(_tokenized,
-         known=[_tokenized(t) for t in KNOWN]), ""),
+         targets=[_tokenized(t) for t in KNOWN]), ""),
     Case("marks in both columns", MT, pairs(lambda t: f"<b>{t}</b> &amp; more",
-         known=[f"<b>{t}</b> &amp; more" for t in KNOWN]), ""),
+         targets=[f"<b>{t}</b> &amp; more" for t in KNOWN]), ""),
     Case("code in fences on both sides", ("bleu", "edit_similarity"),
          pairs(lambda t: f"```\nprint({t!r})\n```",
-         known=[f"```\nprint({t!r})\n```" for t in KNOWN]), ""),
+         targets=[f"```\nprint({t!r})\n```" for t in KNOWN]), ""),
     Case("texts about thinking", MT, pairs(lambda t: f"I think that {t}",
-         known=[f"I believe that {t}" for t in KNOWN]), ""),
+         targets=[f"I believe that {t}" for t in KNOWN]), ""),
     Case("Russian for Russian", ("bleu", "chrf"),
-         pairs(outputs=RUSSIAN, known=[t.replace("нашёл", "увидел") for t in RUSSIAN]), ""),
+         pairs(outputs=RUSSIAN, targets=[t.replace("нашёл", "увидел") for t in RUSSIAN]), ""),
     Case("a loanword in other letters", ("wer",), pairs(lambda t: f"{t} (Привет)", step=20), ""),
     Case("unanswered questions that have no answer", ("squad_v2",), {"predictions": ["",
          *NAMES[1:30], *[""] * 10], "references": [[], *([name] for name in NAMES[1:30]),

@@ -89,7 +89,7 @@ def loaded(program: str) -> set[str]:
 
 if __name__ == "__main__":
     for name in CALLS:
-        found = entered(name)
-        print(f"{name}: {len(found.files)} files, {found.calls} calls")
+        result = entered(name)
+        print(f"{name}: {len(result.files)} files, {result.calls} calls")
         if "--files" in sys.argv:
-            print(*found.files, sep="\n")
+            print(*result.files, sep="\n")

@@ -37,11 +37,11 @@ THIN = "metrichub.report.report"
 @cache
 def modules(home: Path = HOME) -> Mapping[str, Path]:
     """Every module by its name: "metrichub.data.batch"."""
-    found = {}
+    result = {}
     for path in sorted(home.rglob("*.py")):
         parts = [home.name, *path.relative_to(home).with_suffix("").parts]
-        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
-    return found
+        result[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return result
 
 
 def imported(path: Path) -> Iterator[str]:
@@ -57,25 +57,25 @@ def imported(path: Path) -> Iterator[str]:
 @cache
 def imports(home: Path = HOME) -> Imports:
     """The modules that each module imports."""
-    known = modules(home)
+    paths = modules(home)
 
     def module_of(name: str) -> str | None:
-        while name and name not in known:
+        while name and name not in paths:
             name = name.rpartition(".")[0]
         return name or None
 
     return {
         name: frozenset(
-            found for target in imported(path) if (found := module_of(target)) and found != name
+            module for target in imported(path) if (module := module_of(target)) and module != name
         )
-        for name, path in known.items()
+        for name, path in paths.items()
     }
 
 
 def package_of(module: str) -> str:
     """The package that a module is in: "data" for "metrichub.data.batch"."""
-    top, _, rest = module.partition(".")
-    return rest.partition(".")[0] or top
+    top, _, submodule = module.partition(".")
+    return submodule.partition(".")[0] or top
 
 
 def only_importers(modules: Imports) -> dict[str, str]:
@@ -84,45 +84,45 @@ def only_importers(modules: Imports) -> dict[str, str]:
     for name, targets in modules.items():
         for target in targets:
             importers.setdefault(target, []).append(name)
-    return {name: own[0] for name, own in importers.items() if len(own) == 1}
+    return {name: sources[0] for name, sources in importers.items() if len(sources) == 1}
 
 
 def packages(modules: Imports) -> Imports:
     """The packages that each package imports; the types that `THIN` names don't count."""
-    found: dict[str, set[str]] = {package_of(name): set() for name in modules}
+    result: dict[str, set[str]] = {package_of(name): set() for name in modules}
     for name, targets in modules.items():
-        own = package_of(name)
-        others = {package_of(target) for target in targets} - {own}
-        found[own] |= others - OPTIONAL if name == THIN else others
-    return {package: frozenset(targets) for package, targets in found.items()}
+        source = package_of(name)
+        others = {package_of(target) for target in targets} - {source}
+        result[source] |= others - OPTIONAL if name == THIN else others
+    return {package: frozenset(targets) for package, targets in result.items()}
 
 
 def cycles(modules: Imports) -> list[frozenset[str]]:
     """The sets of more than one module that all reach one another."""
     reached = {name: _reached(name, modules) for name in modules}
-    found = {
+    reached_from = {
         frozenset(other for other in reached[name] if name in reached[other]) for name in modules
     }
-    return sorted((cycle for cycle in found if len(cycle) > 1), key=sorted)
+    return sorted((cycle for cycle in reached_from if len(cycle) > 1), key=sorted)
 
 
 def _reached(start: str, graph: Imports) -> set[str]:
-    found: set[str] = set()
+    placed: set[str] = set()
     waiting = [start]
     while waiting:
-        for target in graph[waiting.pop()] - found:
-            found.add(target)
+        for target in graph[waiting.pop()] - placed:
+            placed.add(target)
             waiting.append(target)
-    return found
+    return placed
 
 
-def layers(found: Imports) -> list[list[str]]:
+def layers(result: Imports) -> list[list[str]]:
     """The packages by layer, the lowest first.
 
     Raises:
         CycleError: packages import one another.
     """
-    sorter = TopologicalSorter(found)
+    sorter = TopologicalSorter(result)
     sorter.prepare()
     levels = []
     while sorter.is_active():
@@ -132,22 +132,22 @@ def layers(found: Imports) -> list[list[str]]:
     return levels
 
 
-def direct(found: Imports) -> Imports:
+def direct(result: Imports) -> Imports:
     """The imports between packages that follow from no others, as the diagram shows them."""
     return {
         package: frozenset(
             target
             for target in targets
-            if not any(target in _reached(other, found) for other in targets - {target})
+            if not any(target in _reached(other, result) for other in targets - {target})
         )
-        for package, targets in found.items()
+        for package, targets in result.items()
     }
 
 
-def diagram(found: Imports) -> str:
+def diagram(result: Imports) -> str:
     """The packages as a Mermaid block, which viewers of repositories draw."""
     lines = ["```mermaid", "flowchart TD"]
-    for package, targets in sorted(direct(found).items()):
+    for package, targets in sorted(direct(result).items()):
         lines += [f"    {_node(package)} --> {_node(target)}" for target in sorted(targets)]
     return "\n".join([*lines, "```", ""])
 
@@ -196,9 +196,9 @@ def sizes() -> Iterator[tuple[str, str]]:
     for what, (lines, number) in zip(("core", "optional packages"), numbers, strict=True):
         yield f"code lines of the {what}", f"{lines:,} in {number} modules"
     graph = imports()
-    found = packages(graph)
-    between = sum(len(targets) for targets in found.values())
-    yield "layers", str(len(layers(found)))
+    result = packages(graph)
+    between = sum(len(targets) for targets in result.values())
+    yield "layers", str(len(layers(result)))
     yield "imports between packages", str(between)
     yield "import cycles", str(len(cycles(graph)))
     names = Counter(path.name for path in paths.values() if path.name != "__init__.py")
@@ -215,11 +215,11 @@ def main() -> None:
         PAGE.write_text(drawn(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
         return
     graph = imports()
-    found = packages(graph)
+    result = packages(graph)
     for what, size in sizes():
         print(f"{what}: {size}")
     try:
-        for number, layer in reversed(list(enumerate(layers(found)))):
+        for number, layer in reversed(list(enumerate(layers(result)))):
             print(f"{number:3}  {'  '.join(layer)}")
     except CycleError as error:
         print("packages in a cycle:", " -> ".join(error.args[1]))

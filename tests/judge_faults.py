@@ -24,21 +24,21 @@ from tests.judge_stub import (
 
 
 def _truncated(asked: Asked) -> Reply:
-    said = json.dumps(answer(asked))
-    return completion(said[: len(said) // 2])
+    message = json.dumps(answer(asked))
+    return completion(message[: len(message) // 2])
 
 
 def _prose(asked: Asked) -> Reply:
-    said = json.dumps(answer(asked))
-    return completion(f"Here it is:\n```json\n{said}\n```\nI hope that {{it}} helps.")
+    message = json.dumps(answer(asked))
+    return completion(f"Here it is:\n```json\n{message}\n```\nI hope that {{it}} helps.")
 
 
 def _verdicts(change: str) -> Fault:
     """The right verdicts but for one thing: some left out, added, doubled, or in a strange word."""
 
     def fault(asked: Asked) -> Reply:
-        said = judged(asked)
-        right: list[dict[str, Any]] = said["verdicts"]
+        message = judged(asked)
+        right: list[dict[str, Any]] = message["verdicts"]
         match change:
             case "too few":
                 del right[1:]
@@ -50,7 +50,7 @@ def _verdicts(change: str) -> Fault:
                 right.clear()
             case "strange word":
                 right[-1]["verdict"] = "perhaps"
-        return completion(json.dumps(said))
+        return completion(json.dumps(message))
 
     return fault
 
@@ -87,13 +87,13 @@ class RandomFaults:
     seed: int
     share: float = 0.2
     asked: Counter[str] = field(default_factory=Counter)
-    made: Counter[str] = field(default_factory=Counter)
+    injected: Counter[str] = field(default_factory=Counter)
 
     def __call__(self, asked: Asked) -> Reply:
-        told = [one for one in asked.body.get("messages", ()) if one["role"] != "system"]
-        said = json.dumps(asked.body | {"messages": told}, sort_keys=True)
-        self.asked[said] += 1
-        chance = random.Random(f"{self.seed} {self.asked[said]} {said}")
+        messages = [entry for entry in asked.body.get("messages", ()) if entry["role"] != "system"]
+        message = json.dumps(asked.body | {"messages": messages}, sort_keys=True)
+        self.asked[message] += 1
+        chance = random.Random(f"{self.seed} {self.asked[message]} {message}")
         chats = "messages" in asked.body
         if chance.random() < self.share:
             kinds = dict(ANYWHERE)
@@ -101,6 +101,6 @@ class RandomFaults:
                 kinds |= IN_CHATS
                 kinds |= IN_VERDICTS if "verdicts" in asked.schema["properties"] else {}
             kind = chance.choice(list(kinds))
-            self.made[kind] += 1
+            self.injected[kind] += 1
             return kinds[kind](asked)
         return completion(json.dumps(answer(asked))) if chats else embeddings(asked)

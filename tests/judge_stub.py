@@ -37,10 +37,10 @@ class Asked:
     @property
     def data(self) -> dict[str, Any]:
         """The texts to examine: the last user message that is JSON, after any examples."""
-        said = [one["content"] for one in self.body["messages"] if one["role"] == "user"]
-        found = json.loads([text for text in said if text.startswith("{")][-1])
-        assert isinstance(found, dict)
-        return found
+        contents = [entry["content"] for entry in self.body["messages"] if entry["role"] == "user"]
+        document = json.loads([text for text in contents if text.startswith("{")][-1])
+        assert isinstance(document, dict)
+        return document
 
     @property
     def form(self) -> str:
@@ -48,10 +48,10 @@ class Asked:
 
     @property
     def schema(self) -> dict[str, Any]:
-        given = self.body.get("response_format", {}).get("json_schema", {}).get("schema")
-        found = given or json.loads(self.system.rpartition("JSON schema:\n")[2])
-        assert isinstance(found, dict)
-        return found
+        schema = self.body.get("response_format", {}).get("json_schema", {}).get("schema")
+        result = schema or json.loads(self.system.rpartition("JSON schema:\n")[2])
+        assert isinstance(result, dict)
+        return result
 
 
 def judged(asked: Asked, indices: list[int] | None = None, verdict: str = "") -> dict[str, Any]:

@@ -14,18 +14,18 @@ from metrichub.testing import Scripted
 from tests.judge_stub import Stub
 
 
-def _given(stub: Stub, more: dict[str, Any]) -> dict[str, Any]:
+def _options(stub: Stub, more: dict[str, Any]) -> dict[str, Any]:
     # The client waits five seconds for a connection, which a process on a busy machine can lose.
     return {"model": "stub", "base_url": stub.url, "max_retries": 0, "timeout": 60, **more}
 
 
 def judge(stub: Stub, **more: Any) -> OpenAIJudge:
-    return OpenAIJudge(**_given(stub, more))
+    return OpenAIJudge(**_options(stub, more))
 
 
 def spec(stub: Stub, **more: Any) -> str:
-    given = _given(stub, more)
-    return f"openai({', '.join(f'{key}={value!r}' for key, value in given.items())})"
+    options = _options(stub, more)
+    return f"openai({', '.join(f'{key}={value!r}' for key, value in options.items())})"
 
 
 def columns(size: int) -> dict[str, list[Any]]:
@@ -81,8 +81,8 @@ class Length(JudgeMetric):
             return Unscored("nothing to say")
         if prediction.startswith("undefined"):
             return WithTrace(Unscored("no verdict"), {"seen": prediction})
-        found = [Verdict(0, prediction, "yes", "so")]
-        return WithTrace(float(len(prediction)), {"letters": found, "pair": (1, None)})
+        results = [Verdict(0, prediction, "yes", "so")]
+        return WithTrace(float(len(prediction)), {"letters": results, "pair": (1, None)})
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -51,12 +51,12 @@ def run_guide(start: str, **names: Any) -> Report:
 
 def rows(number: int, start: int = 0, words: Sequence[str] = WORDS) -> Rows:
     """Samples of which some predictions are empty; each row depends on its own number alone."""
-    found = []
+    results = []
     for i in range(start, start + number):
         draw = random.Random(i)
         texts = [" ".join(draw.choices(words, k=draw.randint(low, 9))) for low in (0, 1, 1)]
-        found.append({"id": f"q{i}", "group": i % 7, "prediction": texts[0], "refs": texts[1:]})
-    return found
+        results.append({"id": f"q{i}", "group": i % 7, "prediction": texts[0], "refs": texts[1:]})
+    return results
 
 
 def unscored(number: int, start: int) -> Rows:
@@ -64,23 +64,23 @@ def unscored(number: int, start: int) -> Rows:
     return [{**row, "prediction": "", "refs": [""]} for row in rows(number, start)]
 
 
-def table(found: Rows) -> Any:
+def table(rows: Rows) -> Any:
     """The rows as an Arrow table of one schema, also where there are none."""
     import pyarrow as pa
 
     texts = pa.list_(pa.string())
     fields = {"id": pa.string(), "group": pa.int64(), "prediction": pa.string(), "refs": texts}
-    return pa.Table.from_pylist(found, schema=pa.schema(fields))
+    return pa.Table.from_pylist(rows, schema=pa.schema(fields))
 
 
-def assert_equals_one_process(found: Report, samples: Rows, hub: Hub = HUB) -> None:
+def assert_equals_one_process(report: Report, samples: Rows, hub: Hub = HUB) -> None:
     """The same as `hub.evaluate` of all rows: integers bit for bit, the rest but for rounding."""
-    one = hub.evaluate(samples, samples=False, key="id")
-    assert found.size == one.size == len(samples)
-    np.testing.assert_equal(rounded(found.scores()), rounded(one.scores()))
-    assert found.counts() == one.counts()
-    for name, result in one.results.items():
-        same = found.results[name]
+    stored = hub.evaluate(samples, samples=False, key="id")
+    assert report.size == stored.size == len(samples)
+    np.testing.assert_equal(rounded(report.scores()), rounded(stored.scores()))
+    assert report.counts() == stored.counts()
+    for name, result in stored.results.items():
+        same = report.results[name]
         assert (same.count, same.unscored) == (result.count, result.unscored)
         assert (same.reasons, same.unanswered) == (result.reasons, result.unanswered)
         if isinstance(result, SumResult):
@@ -89,16 +89,16 @@ def assert_equals_one_process(found: Report, samples: Rows, hub: Hub = HUB) -> N
             assert same.bucket_sums
             assert result.bucket_sums
             _assert_equal_sums(same.bucket_sums.arrays, result.bucket_sums.arrays)
-    assert found.signatures() == one.signatures()
-    adds = [name for name, result in one.results.items() if isinstance(result, SumResult)]
-    mine, other = (r.intervals(metrics=adds, resamples=50) for r in (found, one))
+    assert report.signatures() == stored.signatures()
+    adds = [name for name, result in stored.results.items() if isinstance(result, SumResult)]
+    mine, other = (r.intervals(metrics=adds, resamples=50) for r in (report, stored))
     for name in adds:
         for output, interval in other[name].items():
             np.testing.assert_allclose(mine[name][output].ends, interval.ends, rtol=1e-9)
-            own = mine[name][output]
-            assert (own.method, own.why) == (interval.method, interval.why)
+            expected = mine[name][output]
+            assert (expected.method, expected.why) == (interval.method, interval.why)
     # A test against the same samples finds no difference.
-    assert found.compare(one, metrics="bleu", trials=10)["bleu"]["score"].p == 1
+    assert report.compare(stored, metrics="bleu", trials=10)["bleu"]["score"].p == 1
 
 
 def _assert_equal_sums(mine: Mapping[str, Any], other: Mapping[str, Any]) -> None:
@@ -153,9 +153,9 @@ class Raises(Metric):
         return {"score": len(prediction)}
 
 
-def with_text(found: Rows, place: int, text: str) -> Rows:
+def with_text(rows: Rows, place: int, text: str) -> Rows:
     """The rows, with one prediction changed."""
-    return [{**row, "prediction": text} if i == place else row for i, row in enumerate(found)]
+    return [{**row, "prediction": text} if i == place else row for i, row in enumerate(rows)]
 
 
 class OnMachines:
@@ -201,10 +201,10 @@ class OnMachines:
     def test_a_metric_that_raises_ends_the_run_with_the_sample(self, tmp_path: Path) -> None:
         marker = tmp_path / "raised"
         parts = [rows(4), with_text(rows(1500, 4), 1234, "raise")]
-        said = "raises failed: ZeroDivisionError: there is nothing to divide by (the sample with "
-        with pytest.raises(ScoringError, match=f"^{re.escape(said)}id='q1238'\\)$") as found:
+        text = "raises failed: ZeroDivisionError: there is nothing to divide by (the sample with "
+        with pytest.raises(ScoringError, match=f"^{re.escape(text)}id='q1238'\\)$") as caught:
             self.evaluate(Hub(Raises(marker=str(marker))), parts)
-        assert found.value.metric == "raises"
+        assert caught.value.metric == "raises"
         # No engine tries again what would raise again.
         assert marker.read_text() == "x"
 
@@ -218,12 +218,12 @@ class OnMachines:
     def test_samples_of_one_key_are_drawn_together(self) -> None:
         parts = [rows(30), rows(30, 30)]
         report = self.evaluate("bleu", parts, key="group")
-        one = Hub("bleu").evaluate([r for p in parts for r in p], samples=False, key="group")
-        assert report.intervals(resamples=50) == one.intervals(resamples=50)
+        result = Hub("bleu").evaluate([r for p in parts for r in p], samples=False, key="group")
+        assert report.intervals(resamples=50) == result.intervals(resamples=50)
         # Which rows checks read depends on the parts.
         facts, of_one = (
             [note for note in of.notes()["bleu"] if not isinstance(note, Doubt)]
-            for of in (report, one)
+            for of in (report, result)
         )
         assert facts == of_one != []
 
@@ -246,10 +246,10 @@ class OnMachines:
         assert report["bleu"] == Hub("bleu").evaluate(parts[0] + parts[1], columns=how)["bleu"]
 
     @pytest.mark.parametrize(
-        ("key", "said"), [((), "need a key"), ("", "need a key"), ("idd", "did you mean 'id'")]
+        ("key", "message"), [((), "need a key"), ("", "need a key"), ("idd", "did you mean 'id'")]
     )
-    def test_a_key_is_demanded(self, key: Any, said: str) -> None:
-        with pytest.raises(InputError, match=said):
+    def test_a_key_is_demanded(self, key: Any, message: str) -> None:
+        with pytest.raises(InputError, match=message):
             self.evaluate("bleu", [rows(2)], key=key)
 
     def test_a_missing_column_is_said_before_anything_runs(self) -> None:

@@ -35,10 +35,10 @@ OURS = {
 def newcomers() -> list[tuple[str, set[str]]]:
     """Both wordings of each question of newcomers, and what has to be among the first three."""
     asked = json.loads((_HERE / "newcomers.json").read_text(encoding="utf-8"))["questions"]
-    return [(words, OURS[one["id"]]) for one in asked for words in one["types"]]
+    return [(words, OURS[question["id"]]) for question in asked for words in question["types"]]
 
 
 def unseen() -> list[tuple[str, set[str]]]:
     """Questions that were written down before the ranking was made."""
     asked = json.loads((_HERE / "unseen_questions.json").read_text(encoding="utf-8"))["questions"]
-    return [(one["types"], {*one["finds"]}) for one in asked]
+    return [(question["types"], {*question["finds"]}) for question in asked]

@@ -130,6 +130,6 @@ def hostile(site: Path) -> Entry:
     (prompts / "ask.md").write_text(f"</pre><script>{RUN}</script>", encoding="utf-8")
     (prompts / "linked.md").symlink_to(site / "secret.md")
     attack = f"'\"><script>{RUN}</script>"
-    found = study((attack, attack, 0.5), task=attack, title=attack)
-    (prompts.parent / FILE).write_text(studies_text("hostile", [found]), encoding="utf-8")
+    result = study((attack, attack, 0.5), task=attack, title=attack)
+    (prompts.parent / FILE).write_text(studies_text("hostile", [result]), encoding="utf-8")
     return entry

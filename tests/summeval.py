@@ -27,7 +27,7 @@ def experts() -> list[dict[str, Any]]:
 
 
 @cache
-def whole() -> list[dict[str, Any]]:
+def all_rows() -> list[dict[str, Any]]:
     """The 1,600 outputs with their references and single ratings; skips without them."""
     references = {row["doc_id"]: row["refs"] for row in corpus("summ_summeval_docs.jsonl")}
     ratings = {(row["doc_id"], row["system"]): row for row in experts()}

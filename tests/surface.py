@@ -44,11 +44,11 @@ def surface() -> str:
 
 def public(module: str) -> list[str]:
     """The public names of a module."""
-    found = importlib.import_module(module)
-    listed = getattr(found, "__all__", None)
+    result = importlib.import_module(module)
+    listed = getattr(result, "__all__", None)
     if listed is None:
-        own = (name for name, value in vars(found).items() if _is_own(value, module))
-        listed = [name for name in own if not name.startswith("_")]
+        names = (name for name, value in vars(result).items() if _is_own(value, module))
+        listed = [name for name in names if not name.startswith("_")]
     return sorted(listed)
 
 
@@ -57,9 +57,9 @@ def _is_own(value: object, module: str) -> bool:
 
 
 def _names(module: str) -> Iterator[str]:
-    found = importlib.import_module(module)
+    result = importlib.import_module(module)
     for name in public(module):
-        value = getattr(found, name)
+        value = getattr(result, name)
         if isinstance(value, types.ModuleType):
             yield f"{name}: module"
         elif isinstance(value, type):
@@ -73,10 +73,10 @@ def _names(module: str) -> Iterator[str]:
 def _class(name: str, kind: type) -> Iterator[str]:
     bases = [base.__name__ for base in kind.__bases__ if base is not object]
     yield f"class {name}({', '.join(bases)})" if bases else f"class {name}"
-    made = name not in _MADE_BY_OTHERS and (
+    is_made_here = name not in _MADE_BY_OTHERS and (
         dataclasses.is_dataclass(kind) or "__init__" in vars(kind) or hasattr(kind, "_fields")
     )
-    if made:
+    if is_made_here:
         yield f"    {name}{_signature(kind)}"
     for member, value in sorted(_members(kind).items()):
         if member.startswith("_") and member != "__call__":
@@ -107,10 +107,10 @@ def _kind(function: object) -> str:
 
 def _signature(value: object) -> str:
     try:
-        found = inspect.signature(value)  # type: ignore[arg-type]  # checked by the caller
+        result = inspect.signature(value)  # type: ignore[arg-type]  # checked by the caller
     except (TypeError, ValueError):
         return "(...)"
-    return _plain(str(found))
+    return _plain(str(result))
 
 
 def _plain(text: str) -> str:

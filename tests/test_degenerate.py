@@ -27,10 +27,10 @@ def samples(under_test: MetricUnderTest) -> dict[str, list[Any]] | None:
         name: [row[names.get(name, name)] for row in rows]
         for name in ("references", "contexts", *names)
     }
-    found = under_test.extra_columns or passages
-    if not {"predictions", *under_test.needed} <= found.keys():
+    extra_columns = under_test.extra_columns or passages
+    if not {"predictions", *under_test.needed} <= extra_columns.keys():
         return None
-    return {name: list(found[name]) for name in under_test.needed}
+    return {name: list(extra_columns[name]) for name in under_test.needed}
 
 
 def cut(predictions: list[str]) -> list[str]:
@@ -54,14 +54,14 @@ def test_no_headline_improves_if_a_third_of_the_outputs_is_cut_to_the_first_word
         return
     try:
         hub = Hub(under_test.metric)
-        whole = hub.evaluate(**columns)
+        report = hub.evaluate(**columns)
         short = hub.evaluate(**{**columns, "predictions": cut(columns["predictions"])})
     except (MissingDependency, MissingModel) as error:
         pytest.skip(str(error))
-    for output, test in short.compare(whole, **FEW)[entry.name].items():
+    for output, test in short.compare(report, **FEW)[entry.name].items():
         if output in under_test.metric.headline():
             sign = {"higher": 1, "lower": -1, "neither": 0}[entry.card.better(output)]
-            gain = sign * (short.scores()[entry.name][output] - whole.scores()[entry.name][output])
+            gain = sign * (short.scores()[entry.name][output] - report.scores()[entry.name][output])
             assert gain <= 1e-12 or test.withheld, (output, test)
 
 
@@ -119,7 +119,7 @@ def test_a_metric_whose_outputs_differ_says_which_of_them_are_bound_to_length() 
 def test_a_system_without_words_has_no_percentage() -> None:
     hub = Hub("aun")
     systems = {"words": hub.evaluate(predictions=["a b"]), "none": hub.evaluate(predictions=["?"])}
-    assert differing_lengths({name: one.lengths for name, one in systems.items()}) == (
+    assert differing_lengths({name: system.lengths for name, system in systems.items()}) == (
         "the mean lengths differ (words: 2.0 words, none: 0.0 words)"
     )
 
@@ -136,7 +136,7 @@ def test_lengths_are_counted_only_where_a_score_depends_on_them() -> None:
 
 @pytest.mark.parametrize("way", ["saved", "merged", "merged sums", "streamed", "by key", "workers"])
 def test_lengths_are_kept_however_a_report_came_to_be(way: str, tmp_path: Path) -> None:
-    def one(texts: list[str]) -> Report:
+    def report_of(texts: list[str]) -> Report:
         columns = {"predictions": texts, "references": LONG, "id": list(range(12))}
         parts = [{k: v[:5] for k, v in columns.items()}, {k: v[5:] for k, v in columns.items()}]
         match way:
@@ -154,14 +154,14 @@ def test_lengths_are_kept_however_a_report_came_to_be(way: str, tmp_path: Path) 
                 return HUB.evaluate(columns, samples=False, key="id")
         return HUB.evaluate(columns, workers=2)
 
-    ranking = compare_all({"long": one(LONG), "cut": one(CUT)}, **FEW)
+    ranking = compare_all({"long": report_of(LONG), "cut": report_of(CUT)}, **FEW)
     assert ranking.withheld == {"aun": REASON}
 
 
 def test_subgroups_have_lengths_of_their_own() -> None:
     halves = measured(long=LONG, cut=[*LONG[:6], *CUT[6:]])
     first, second = (
-        compare_all({name: one.by("half")[half] for name, one in halves.items()}, **FEW)
+        compare_all({name: report.by("half")[half] for name, report in halves.items()}, **FEW)
         for half in (0, 1)
     )
     assert (first.withheld, second.withheld) == ({}, {"aun": REASON})
@@ -169,7 +169,7 @@ def test_subgroups_have_lengths_of_their_own() -> None:
 
 def test_a_report_without_lengths_ranks_as_ever() -> None:
     both = measured(a=LONG, b=CUT)
-    systems = {name: with_facts(one, lengths=None) for name, one in both.items()}
+    systems = {name: with_facts(report, lengths=None) for name, report in both.items()}
     assert compare_all(systems, **FEW).withheld == {}
     assert any("lengths unknown" in note for note in systems["a"].notes()["aun"])
     assert not any("lengths" in note for note in measured(a=LONG)["a"].notes().get("aun", ()))

@@ -31,9 +31,9 @@ FILES = {
 
 @pytest.mark.parametrize("page", [name for name, text in TEXTS.items() if ">>>" in text])
 def test_the_examples_of_a_page_run(page: str) -> None:
-    found = doctest.testfile(str(ROOT / "docs" / page), module_relative=False)
-    assert found.attempted > 0
-    assert found.failed == 0
+    result = doctest.testfile(str(ROOT / "docs" / page), module_relative=False)
+    assert result.attempted > 0
+    assert result.failed == 0
 
 
 @pytest.mark.parametrize("page", [name for name, text in TEXTS.items() if "```console" in text])
@@ -94,12 +94,12 @@ CARDS = [*ROOT.glob("metric_cards/*/README.md"), *ROOT.glob("plugins/*/*/*/READM
 )
 def test_the_options_of_other_commands_are_known(command: str) -> None:
     _, name, *arguments = shlex.split(command)
-    found = main.get_command(click.Context(main), name)
-    if isinstance(found, click.Group):
+    result = main.get_command(click.Context(main), name)
+    if isinstance(result, click.Group):
         name, *arguments = arguments
-        found = found.get_command(click.Context(found), name)
-    assert found is not None, command
-    options = {option for given in found.params for option in (*given.opts, *given.secondary_opts)}
+        result = result.get_command(click.Context(result), name)
+    assert result is not None, command
+    options = {option for param in result.params for option in (*param.opts, *param.secondary_opts)}
     assert {word.partition("=")[0] for word in arguments if word.startswith("-")} <= options
 
 
@@ -124,7 +124,7 @@ def test_the_benchmarks_that_pages_name_take_these_options(
 
 def test_every_metric_has_its_default_its_presets_and_what_was_read_on_the_page() -> None:
     page = TEXTS["evidence/DEFAULTS.md"]
-    cards = {one.name: one.card for one in registry().entries if one.distribution == "metrichub"}
+    cards = {row.name: row.card for row in registry().entries if row.distribution == "metrichub"}
     lines = [line.strip("|").split("|") for line in page.splitlines() if line[:3] == "| `"]
     rows = [[cell.strip() for cell in cells] for cells in lines]
     assert sorted(name for row in rows for name in re.findall(r"`(\w+)`", row[0])) == sorted(cards)

@@ -30,10 +30,10 @@ def altered(official: Official, row: int, by: float) -> Official:
     """The official scorer with one sample's score changed, and the corpus score by as much."""
 
     def changed(corpus: Corpus) -> Found:
-        samples, whole = official(corpus)
+        samples, expected = official(corpus)
         scores = list(samples["score"])
         scores[row] += by
-        return Found({**samples, "score": scores}, {**whole, "score": whole["score"] + by})
+        return Found({**samples, "score": scores}, {**expected, "score": expected["score"] + by})
 
     return changed
 
@@ -49,7 +49,7 @@ def test_every_card_has_a_program_at_its_default_or_a_reason_for_none() -> None:
 
 def test_the_page_begins_with_the_rows_of_the_defaults_and_the_reasons() -> None:
     # What the command prints, measured: no row lacks its program, and what differs has a cause.
-    table, _, rest = PAGE.partition("No program to compare with on these texts:\n\n")
+    table, _, remainder = PAGE.partition("No program to compare with on these texts:\n\n")
     lines = [line.strip("| ").split(" | ") for line in table.splitlines() if line[:3] == "| `"]
     specs = [line[0].partition("`: ")[0].strip("`") for line in lines]
     assert specs == [row.spec for row in defaults()]
@@ -57,7 +57,7 @@ def test_the_page_begins_with_the_rows_of_the_defaults_and_the_reasons() -> None
         assert pairs != "–"
         assert (samples, corpus) != ("–", "–")
         assert rows == "0" or cause
-    assert rest.startswith("\n".join(exact.without()))
+    assert remainder.startswith("\n".join(exact.without()))
 
 
 def test_every_preset_has_a_row_on_the_page() -> None:
@@ -84,18 +84,18 @@ def test_a_default_equals_its_program_on_raw_text(spec: str, texts: Corpus) -> N
     row = ROWS[spec]
     # sacrebleu's TER takes seconds for eleven references of a summary.
     two = texts._replace(references=[group[:2] for group in texts.references])
-    found = exact.difference(row, row.make(None), two)
-    assert (found.pairs, found.rows) == (4, 0)
-    assert found.corpus <= row.limit
+    difference = exact.difference(row, row.make(None), two)
+    assert (difference.pairs, difference.rows) == (4, 0)
+    assert difference.corpus <= row.limit
 
 
 @pytest.mark.parametrize("spec", ["bleu", "wer"])
 def test_an_altered_score_is_found(spec: str, texts: Corpus) -> None:
     row = ROWS[spec]
-    found = exact.difference(row, altered(row.make(None), 2, 0.25), texts)
-    assert (found.rows, found.one_sided) == (1, 0)
-    assert found.samples == pytest.approx(0.25)
-    assert found.corpus == pytest.approx(0.25)
+    difference = exact.difference(row, altered(row.make(None), 2, 0.25), texts)
+    assert (difference.rows, difference.one_sided) == (1, 0)
+    assert difference.samples == pytest.approx(0.25)
+    assert difference.corpus == pytest.approx(0.25)
 
 
 def test_a_package_that_is_absent_has_a_row_that_says_how_to_get_it(texts: Corpus) -> None:

@@ -62,18 +62,18 @@ RATED = ("coherence", "consistency", "fluency", "relevance")
 def test_a_system_of_the_news_summarizes_the_same_hundred_articles(name: str) -> None:
     rows = read(f"news/{name}.jsonl")
     assert all(set(row) == {"id", "prediction", "reference", *RATED} for row in rows)
-    given = [(row["id"], row["reference"]) for row in rows]
-    assert given == [(row["id"], row["reference"]) for row in read("news/bart.jsonl")]
-    assert len({*given}) == 100
+    pairs = [(row["id"], row["reference"]) for row in rows]
+    assert pairs == [(row["id"], row["reference"]) for row in read("news/bart.jsonl")]
+    assert len({*pairs}) == 100
 
 
 @pytest.mark.parametrize("name", NEWS)
 def test_the_news_are_those_of_summeval(name: str) -> None:
     # The cut of SummEval beside the tests has twenty of the documents, and the ratings one by one.
     rows = {row["id"]: row for row in read(f"news/{name}.jsonl")}
-    kept = [row for row in summeval.cut() if row["system"] == NEWS[name]]
-    assert len(kept) == 20
-    for row in kept:
+    outputs = [row for row in summeval.cut() if row["system"] == NEWS[name]]
+    assert len(outputs) == 20
+    for row in outputs:
         assert rows[row["doc_id"]]["prediction"] == row["hyp"]
         assert rows[row["doc_id"]]["reference"] == row["refs"][0]
         for rated in RATED:

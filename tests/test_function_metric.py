@@ -34,8 +34,8 @@ def shared(prediction: str, references: Sequence[str], case: bool = True) -> Any
     if prediction == "-":
         return None
     words = prediction.split() if case else prediction.lower().split()
-    found = [len({*words} & {*reference.split()}) for reference in references]
-    return {"score": max(found), "references": len(references)}
+    shared = [len({*words} & {*reference.split()}) for reference in references]
+    return {"score": max(shared), "references": len(references)}
 
 
 async def awaited(prediction: str) -> float:
@@ -130,21 +130,21 @@ def test_the_signature_has_the_module_and_a_hash_of_the_source(tmp_path: Path, i
 
 
 def test_reports_of_a_function_that_changed_are_neither_compared_nor_merged(tmp_path: Path) -> None:
-    one, other = (
+    first, other = (
         Hub(["ttr", defined(tmp_path, f"def own(prediction): return {number}\n")]).evaluate(COLUMNS)
         for number in (1, 2)
     )
-    for refused in (one.compare, one.merge):
+    for refused in (first.compare, first.merge):
         with pytest.raises(ReportError, match="used different functions for own: source:"):
             refused(other)
-    assert list(one.compare(other, metrics="ttr")) == ["ttr"]
+    assert list(first.compare(other, metrics="ttr")) == ["ttr"]
 
 
 def closure(number: int) -> Callable[..., Any]:
-    def own(prediction: str) -> int:
+    def count(prediction: str) -> int:
         return number
 
-    return own
+    return count
 
 
 def executed() -> Any:
@@ -173,9 +173,9 @@ def test_a_function_and_a_metric_of_its_name_differ_in_their_settings() -> None:
         return 0.0
 
     columns = {"predictions": ["a"], "references": ["a"]}
-    one, other = (Hub(metric).evaluate(columns) for metric in (wer, "wer"))
+    first, other = (Hub(metric).evaluate(columns) for metric in (wer, "wer"))
     with pytest.raises(ReportError, match=r"used different settings for wer: .*local:tests"):
-        one.compare(other)
+        first.compare(other)
 
 
 @pytest.mark.parametrize(
@@ -193,17 +193,17 @@ def test_a_function_and_a_metric_of_its_name_differ_in_their_settings() -> None:
 )
 def test_a_function_of_unknown_source_is_scored_and_not_compared(function: Any) -> None:
     hub = Hub(["ttr", load_metric(function, name="own")])
-    one, other = hub.evaluate(COLUMNS), hub.evaluate(predictions=["b"] * 3)
-    assert "|source:unknown|" in one.signatures()["own"]
+    first, other = hub.evaluate(COLUMNS), hub.evaluate(predictions=["b"] * 3)
+    assert "|source:unknown|" in first.signatures()["own"]
     with pytest.raises(ReportError, match=r"used different functions for own: .* with def"):
-        one.compare(other)
-    assert list(one.compare(other, metrics=["ttr"])) == ["ttr"]
-    assert one.merge(other).size == 6
+        first.compare(other)
+    assert list(first.compare(other, metrics=["ttr"])) == ["ttr"]
+    assert first.merge(other).size == 6
 
 
 def test_an_object_that_is_called_is_a_function_with_its_values() -> None:
-    one, two = (load_metric(Called(number), name=f"n{number}") for number in (1, 2))
-    assert Hub([one, two])(predictions=["a"]) == {"n1": {"score": 1.0}, "n2": {"score": 2.0}}
+    first, two = (load_metric(Called(number), name=f"n{number}") for number in (1, 2))
+    assert Hub([first, two])(predictions=["a"]) == {"n1": {"score": 1.0}, "n2": {"score": 2.0}}
 
 
 def test_a_partial_function_keeps_what_it_was_given() -> None:
@@ -293,7 +293,7 @@ def test_a_function_without_a_name_needs_one(function: Any, kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("parameters", "said"),
+    ("parameters", "message"),
     [
         ({"range": (0,)}, r"length_ratio: range=\(0,\) is not allowed; choose two bounds"),
         ({"range": 1}, "range=1 is not allowed"),
@@ -301,8 +301,8 @@ def test_a_function_without_a_name_needs_one(function: Any, kind: str) -> None:
         ({"bettr": "higher"}, "has no parameter 'bettr'; did you mean 'better'"),
     ],
 )
-def test_a_wrong_parameter_is_refused(parameters: Any, said: str) -> None:
-    with pytest.raises(ParameterError, match=said):
+def test_a_wrong_parameter_is_refused(parameters: Any, message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
         load_metric(length_ratio, **parameters)
 
 
@@ -336,7 +336,7 @@ def misspelt(prediction: str, refrence: str) -> float:
 
 
 @pytest.mark.parametrize(
-    ("function", "error", "said"),
+    ("function", "error", "text"),
     [
         (text, MetricError, r"^text returned 'one' \(str\), not a number or a mapping of numbers$"),
         (no_score, MetricError, "^no_score returned precision, recall; call one of them 'score'$"),
@@ -345,6 +345,6 @@ def misspelt(prediction: str, refrence: str) -> float:
         (misspelt, MissingColumn, "misspelt needs the column 'refrences'"),
     ],
 )
-def test_a_mistake_in_a_function_is_named(function: Any, error: type[Exception], said: str) -> None:
-    with pytest.raises(error, match=said):
+def test_a_mistake_in_a_function_is_named(function: Any, error: type[Exception], text: str) -> None:
+    with pytest.raises(error, match=text):
         Hub(function)(COLUMNS)

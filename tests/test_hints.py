@@ -30,7 +30,7 @@ def hints() -> Iterator[tuple[Path, str]]:
                     words = shlex.split(command, comments=True)
                 except ValueError:  # it goes on in prose
                     words = command.split()
-                yield from ((path, wanted) for wanted in words)
+                yield from ((path, word) for word in words)
 
 
 def project_of(home: Path) -> dict[str, Any]:
@@ -41,24 +41,24 @@ def project_of(home: Path) -> dict[str, Any]:
 
 
 def test_what_a_hint_says_to_install_can_be_installed() -> None:
-    found = list(hints())
+    result = list(hints())
     ours = {"metrichub[plots]", "metrichub-neural[torch]", ".", "./plugins/metrichub-neural[torch]"}
-    assert ours <= {wanted for _, wanted in found}
-    for path, wanted in found:
-        name, _, extras = wanted.partition("[")
+    assert ours <= {hint for _, hint in result}
+    for path, word in result:
+        name, _, extras = word.partition("[")
         named = set(extras.partition("]")[0].split(",")) - {""}
         # The guide of gates builds this one.
-        if wanted == "./wheels/metrichub-*.whl" and "pip wheel" in path.read_text("utf-8"):
+        if word == "./wheels/metrichub-*.whl" and "pip wheel" in path.read_text("utf-8"):
             continue
         # Nobody has a file of ours, and no index.
-        assert not wanted.endswith((".whl", ".tar.gz")), path
+        assert not word.endswith((".whl", ".tar.gz")), path
         if name in HOMES:
             # pip looks for no distribution that is installed, and so finds its extras anywhere.
             assert named, f"{path} says to install {name}, which no package index has"
             assert name == "metrichub" or HOMES[name] in path.parents, path
         if name in HOMES or re.fullmatch(r"\.(?:/plugins/[\w-]+)?", name):
             project = project_of(HOMES.get(name, ROOT / name))
-            assert named <= project.get("optional-dependencies", {}).keys(), (path, wanted)
+            assert named <= project.get("optional-dependencies", {}).keys(), (path, word)
 
 
 def test_after_a_release_it_names_the_plugin(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -110,7 +110,7 @@ def test_two_metrics_of_one_name_are_refused_with_the_way_out() -> None:
 
 
 @pytest.mark.parametrize(
-    ("metrics", "error", "said"),
+    ("metrics", "error", "message"),
     [
         ("blue", UnknownMetric, "did you mean 'bleu'"),
         (["bleu", "rogue"], UnknownMetric, "did you mean 'rouge'"),
@@ -133,9 +133,9 @@ def test_two_metrics_of_one_name_are_refused_with_the_way_out() -> None:
     ],
 )
 def test_a_wrong_metric_is_refused_when_the_hub_is_made(
-    metrics: Any, error: type[Exception], said: str
+    metrics: Any, error: type[Exception], message: str
 ) -> None:
-    with pytest.raises(error, match=said) as caught:
+    with pytest.raises(error, match=message) as caught:
         Hub(metrics)
     assert isinstance(caught.value, MetrichubError)
 
@@ -239,8 +239,8 @@ def batches(size: int) -> Iterator[Any]:
 @pytest.mark.parametrize("samples", [True, False])
 def test_an_iterator_of_batches(stream: Any, samples: bool) -> None:
     report = HUB.evaluate(stream(), samples=samples)
-    found = report.scores()
-    assert {name: pytest.approx(scores) for name, scores in SCORES.items()} == found
+    actual = report.scores()
+    assert {name: pytest.approx(scores) for name, scores in SCORES.items()} == actual
     assert report.counts() == COUNTS
     assert report.size == 4
     assert all(result.pooled is not samples for result in report.results.values())
@@ -274,13 +274,13 @@ def test_the_size_of_the_blocks_changes_nothing(samples: list[Any], characters: 
         "references": [references for _, references in samples],
     }
     before = copy.deepcopy(given_columns)
-    whole, cut = (
+    report, cut = (
         Hub(HUB.metrics, block_characters=size).evaluate(**given_columns)
         for size in (10**6, characters)
     )
-    np.testing.assert_equal(cut.scores(), whole.scores())
-    assert cut.counts() == whole.counts()
-    np.testing.assert_equal(cut.samples(), whole.samples())
+    np.testing.assert_equal(cut.scores(), report.scores())
+    assert cut.counts() == report.counts()
+    np.testing.assert_equal(cut.samples(), report.samples())
     assert given_columns == before
 
 
@@ -305,7 +305,7 @@ def test_a_column_that_no_metric_reads_is_left_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given_columns", "said"),
+    ("given_columns", "message"),
     [
         (dict(predictions=["a", "b"], references=["a"]), "differ in length: predictions has 2,"),
         (dict(predictions=["a", None], references=["a", "b"]), r"predictions\[1\] is None"),
@@ -319,14 +319,14 @@ def test_a_column_that_no_metric_reads_is_left_alone() -> None:
         ({}, "overlap needs the column 'predictions' .*given: nothing"),
     ],
 )  # fmt: skip
-def test_bad_columns_are_refused_in_one_line(given_columns: Any, said: str) -> None:
-    with pytest.raises(InputError, match=said) as caught:
+def test_bad_columns_are_refused_in_one_line(given_columns: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message) as caught:
         HUB(**given_columns)
     assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "message"),
     [
         ("out.jsonl", "out.jsonl: no such file"),
         (["a", "b"], r"the data is \['a', 'b'\] \(list\); pass columns by name"),
@@ -341,8 +341,8 @@ def test_bad_columns_are_refused_in_one_line(given_columns: Any, said: str) -> N
         ),
     ],
 )  # fmt: skip
-def test_a_bad_table_is_refused_in_one_line(data: Any, said: str) -> None:
-    with pytest.raises(InputError, match=said) as caught:
+def test_a_bad_table_is_refused_in_one_line(data: Any, message: str) -> None:
+    with pytest.raises(InputError, match=message) as caught:
         HUB(data)
     assert "\n" not in str(caught.value)
 
@@ -368,8 +368,8 @@ def test_an_empty_string_is_text() -> None:
     ids=ascii,
 )  # fmt: skip
 def test_any_text_equals_itself(text: str) -> None:
-    found = Hub([Overlap(), Known(), Errors()])(predictions=[text], references=[[text]])
-    assert found == {
+    hub = Hub([Overlap(), Known(), Errors()])(predictions=[text], references=[[text]])
+    assert hub == {
         "overlap": {"score": 1.0},
         "known": {"score": 1.0},
         "errors": {"score": 0.0},
@@ -377,7 +377,7 @@ def test_any_text_equals_itself(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("options", "text"),
     [
         ({"repeat": 3}, "there is no option 'repeat'; did you mean 'repeats'"),
         ({"worker": 2}, "did you mean 'workers'"),
@@ -385,9 +385,11 @@ def test_any_text_equals_itself(text: str) -> None:
         ({"prices": [1, 2]}, "pass prices to the judge"),
     ],
 )
-def test_an_option_that_is_none_is_not_taken_for_a_column(given: dict[str, Any], said: str) -> None:
-    with pytest.raises(InputError, match=said):
-        Hub("bleu").evaluate(predictions=["a"] * 2, references=["a"] * 2, **given)
+def test_an_option_that_is_none_is_not_taken_for_a_column(
+    options: dict[str, Any], text: str
+) -> None:
+    with pytest.raises(InputError, match=text):
+        Hub("bleu").evaluate(predictions=["a"] * 2, references=["a"] * 2, **options)
 
 
 def test_a_report_shows_itself_in_a_line() -> None:
@@ -398,8 +400,8 @@ def test_a_report_shows_itself_in_a_line() -> None:
 def test_splits_and_systems_are_evaluated_side_by_side() -> None:
     splits = DatasetDict({"train": Dataset.from_dict(TABLE), "test": Dataset.from_dict(TABLE)})
     reports = HUB.evaluate_all(splits, samples=False)
-    found = {name: (report.scores(), report.counts()) for name, report in reports.items()}
-    assert found == dict.fromkeys(("train", "test"), (SCORES, COUNTS))
+    result = {name: (report.scores(), report.counts()) for name, report in reports.items()}
+    assert result == dict.fromkeys(("train", "test"), (SCORES, COUNTS))
     two = HUB.evaluate_all({"ours": TABLE, "theirs": iter([TABLE])})
     assert two["ours"].scores() == two["theirs"].scores() == SCORES
     assert two["ours"].counts() == two["theirs"].counts() == COUNTS
@@ -420,7 +422,7 @@ def test_columns_are_passed_by_name() -> None:
 
 
 @pytest.mark.parametrize(
-    ("metrics", "extract", "columns", "scores", "counts", "said"),
+    ("metrics", "extract", "columns", "scores", "counts", "messages"),
     [
         (
             ["exact_match"], None, {"predictions": ["a"], "references": ["a"]},
@@ -448,7 +450,7 @@ def test_columns_are_passed_by_name() -> None:
     ],
 )  # fmt: skip
 def test_counts_are_apart_from_scores_and_calls_say_them_once(
-    metrics: Any, extract: str | None, columns: Any, scores: Any, counts: Any, said: list[str]
+    metrics: Any, extract: str | None, columns: Any, scores: Any, counts: Any, messages: list[str]
 ) -> None:
     hub = Hub(metrics, extract=extract)
     with warnings.catch_warnings(record=True) as caught:
@@ -458,50 +460,50 @@ def test_counts_are_apart_from_scores_and_calls_say_them_once(
     assert (report.scores(), report.counts()) == (scores, counts)
     heard = [str(w.message) for w in caught if issubclass(w.category, DoubtfulScore)]
     end = "; hub.evaluate(...).notes() says why"
-    assert [text.removesuffix(end) for text in heard if text.endswith(end)] == said
-    told = {name: own for name, own in counts.items() if own}
-    assert report.to_dict().get("counts", {}) == told
+    assert [text.removesuffix(end) for text in heard if text.endswith(end)] == messages
+    nonzero = {name: count for name, count in counts.items() if count}
+    assert report.to_dict().get("counts", {}) == nonzero
 
 
 @pytest.mark.parametrize(
-    ("ask", "said"),
+    ("ask", "message"),
     [
-        (lambda one, _: one["Wer"], "no metric 'Wer' in the report; did you mean 'wer'?"),
-        (lambda one, _: one["bleu"], "no metric 'bleu' in the report; it has rouge and wer"),
+        (lambda report, _: report["Wer"], "no metric 'Wer' in the report; did you mean 'wer'?"),
+        (lambda report, _: report["bleu"], "no metric 'bleu' in the report; it has rouge and wer"),
         *(
             (
-                lambda one, _, name=name: one.scores()[name],
+                lambda report, _, name=name: report.scores()[name],
                 f"""no metric {name!r} in the report; did you mean ["rouge"]["rougeL"]?""",
             )
             for name in ("rougeL", "rouge.rougeL", "rouge/rougeL")
         ),
         (
-            lambda one, _: one["rouge"]["rougel"],
+            lambda report, _: report["rouge"]["rougel"],
             "rouge has no output 'rougel'; did you mean 'rougeL'?",
         ),
         (
-            lambda one, _: one.intervals(resamples=9)["wer"]["unscored"],
+            lambda report, _: report.intervals(resamples=9)["wer"]["unscored"],
             "wer has no output 'unscored'; report.counts() has the counts",
         ),
         (
-            lambda one, other: one.compare(other, resamples=9, trials=9)["rouge"]["rougel"],
+            lambda report, other: report.compare(other, resamples=9, trials=9)["rouge"]["rougel"],
             "rouge has no output 'rougel'; did you mean 'rougeL'?",
         ),
         (
-            lambda one, other: one.compare(other, resamples=9, trials=9)["rougeL"],
+            lambda report, other: report.compare(other, resamples=9, trials=9)["rougeL"],
             """no metric 'rougeL' in the report; did you mean ["rouge"]["rougeL"]?""",
         ),
     ],
 )
-def test_a_name_without_a_score_says_which_is_meant(ask: Any, said: str) -> None:
+def test_a_name_without_a_score_says_which_is_meant(ask: Any, message: str) -> None:
     texts = ["a b", "c d", "e f", "g h", "i j"]
-    one, other = (
-        Hub(["rouge", "wer"]).evaluate(predictions=own, references=texts)
-        for own in (["a x"] * 5, texts)
+    first, other = (
+        Hub(["rouge", "wer"]).evaluate(predictions=predictions, references=texts)
+        for predictions in (["a x"] * 5, texts)
     )
     with pytest.raises(UnknownScore) as error:
-        ask(one, other)
-    assert str(error.value) == said
+        ask(first, other)
+    assert str(error.value) == message
     assert isinstance(error.value, (ReportError, KeyError))
 
 

@@ -29,10 +29,10 @@ ROWS = [
 def test_the_file_is_the_dependencies_without_those_of_one_part() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     lines = (ROOT / "requirements/light.txt").read_text(encoding="utf-8").splitlines()
-    heavy = [one for one in project["dependencies"] if re.split("[><=]", one)[0] in OPTIONAL_USES]
+    heavy = [row for row in project["dependencies"] if re.split("[><=]", row)[0] in OPTIONAL_USES]
     assert len(heavy) == len(OPTIONAL_USES)
     assert [line for line in lines if not line.startswith("#")] == [
-        one for one in project["dependencies"] if one not in heavy
+        dependency for dependency in project["dependencies"] if dependency not in heavy
     ]
 
 
@@ -100,8 +100,8 @@ def test_it_scores_and_compares(data: Path) -> None:
     assert set(scores) == {"bleu", "rouge", "chrf", "ter", "wer"}
     other = data.with_name("other.jsonl")
     other.write_text(data.read_text(encoding="utf-8").replace("Rain in", "It rained in"))
-    found = json.loads(shown(data, "compare", data.name, other.name, "-m", "wer"))["comparisons"]
-    assert found["other"]["wer"]["score"]["difference"] == pytest.approx(-2 / 10)
+    result = json.loads(shown(data, "compare", data.name, other.name, "-m", "wer"))["comparisons"]
+    assert result["other"]["wer"]["score"]["difference"] == pytest.approx(-2 / 10)
 
 
 @pytest.mark.light
@@ -120,9 +120,9 @@ def test_a_judge_offline_judges_and_a_report_is_written(data: Path) -> None:
 
 @pytest.mark.light
 def test_the_doctor_says_what_is_left_out_and_finds_nothing_broken(data: Path) -> None:
-    found = json.loads(shown(data, "doctor", "--format", "json"))
+    document = json.loads(shown(data, "doctor", "--format", "json"))
     for name, part in OPTIONAL_USES.items():
-        assert found["dependencies"][name] == f"not installed; only {part} need it"
+        assert document["dependencies"][name] == f"not installed; only {part} need it"
 
 
 @pytest.mark.light

@@ -62,9 +62,9 @@ def test_the_label_says_what_a_parameter_stands_for() -> None:
             return {"weight": 2.0 if self.weight == 1.0 else self.weight}
 
     assert Newest().label() == "overlap(lower=False, weight=2.0, ignored=())"
-    own = {"predictions": ["a"], "references": ["a"]}
-    one, two = (Hub(Newest(weight=weight)).evaluate(own) for weight in (1.0, 2.0))
-    assert one.signatures() == two.signatures()
+    columns = {"predictions": ["a"], "references": ["a"]}
+    first, two = (Hub(Newest(weight=weight)).evaluate(columns) for weight in (1.0, 2.0))
+    assert first.signatures() == two.signatures()
 
 
 def test_the_label_shows_every_parameter_and_the_alias() -> None:
@@ -73,7 +73,7 @@ def test_the_label_shows_every_parameter_and_the_alias() -> None:
 
 
 @pytest.mark.parametrize(
-    ("named", "given", "expected"),
+    ("named", "names", "expected"),
     [
         (("part", "score"), ("score", "part"), ("part", "score")),
         (("score", "part"), ("score",), ("score",)),
@@ -84,14 +84,14 @@ def test_the_label_shows_every_parameter_and_the_alias() -> None:
     ],
 )
 def test_the_headline_is_that_of_the_card_as_far_as_the_metric_gives_it(
-    named: tuple[str, ...], given: tuple[str, ...], expected: tuple[str, ...]
+    named: tuple[str, ...], names: tuple[str, ...], expected: tuple[str, ...]
 ) -> None:
     @dataclass(frozen=True, kw_only=True)
     class Parts(Metric):
         card: ClassVar[Any] = replace(card("parts", "prediction"), headline=named)
 
         def outputs(self) -> tuple[str, ...]:
-            return given
+            return names
 
         def observe(self, prediction: str) -> float:
             return 1.0
@@ -152,8 +152,8 @@ def test_a_score_of_its_own_is_micro_unless_the_metric_says_otherwise() -> None:
         def score(self, total: Any) -> Any:
             return {"score": total}
 
-    found = [kind.averaging for kind in (Metric, Micro, Macro, CorpusMetric, Corpus)]
-    assert found == ["macro", "micro", "macro", "corpus", "corpus"]
+    averagings = [kind.averaging for kind in (Metric, Micro, Macro, CorpusMetric, Corpus)]
+    assert averagings == ["macro", "micro", "macro", "corpus", "corpus"]
 
 
 def test_the_card_beside_the_code_is_the_metrics_card() -> None:
@@ -246,7 +246,10 @@ def test_samples_say_of_an_output_what_the_card_cannot() -> None:
 
     for text, better in (("a b", "lower"), ("a", "higher")):
         scale = Hub(Told()).evaluate(predictions=[text]).results["told"].scale
-        assert [one and one.better for one in map(scale, ("score", "words"))] == [better, "higher"]
+        assert [declared and declared.better for declared in map(scale, ("score", "words"))] == [
+            better,
+            "higher",
+        ]
 
 
 def test_none_nan_and_unscored_are_counted_and_never_zero() -> None:
@@ -341,11 +344,11 @@ class Median(CorpusMetric):
 
 def test_a_corpus_metric_may_say_why_a_row_is_unscored() -> None:
     hub = Hub(Median())
-    one, other = hub.evaluate(predictions=["a", ""]), hub.evaluate(predictions=["", ["", "ccc"]])
-    assert one.scores() == {"median": {"score": 1.0}}
-    assert one.counts() == {"median": {"unscored": 1}}
-    assert one.notes() == {"median": ["1 unscored: empty"]}
-    merged = one.merge(other)
+    first, other = hub.evaluate(predictions=["a", ""]), hub.evaluate(predictions=["", ["", "ccc"]])
+    assert first.scores() == {"median": {"score": 1.0}}
+    assert first.counts() == {"median": {"unscored": 1}}
+    assert first.notes() == {"median": ["1 unscored: empty"]}
+    merged = first.merge(other)
     assert merged.scores() == {"median": {"score": 2.0}}
     assert merged.counts() == {"median": {"unscored": 2}}
     assert merged.notes() == {"median": ["2 unscored: empty"]}
@@ -380,7 +383,7 @@ class Bad(Metric):
 
 
 @pytest.mark.parametrize(
-    ("methods", "said"),
+    ("methods", "message"),
     [
         (
             {"measure": lambda self, prediction: {"b": [1]}},
@@ -418,7 +421,7 @@ class Bad(Metric):
     ],
 )
 def test_a_mistake_of_the_author_names_metric_and_mistake(
-    methods: dict[str, Any], said: str
+    methods: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(MetricError, match=said):
+    with pytest.raises(MetricError, match=message):
         Hub(type("Broken", (Bad,), methods)())(predictions=["a", "bb"])

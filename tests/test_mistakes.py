@@ -15,7 +15,7 @@ PAIR: dict[str, Any] = {"predictions": ["a b", "c"], "references": ["a b", "d"]}
 
 
 @pytest.mark.parametrize(
-    ("name", "found"),
+    ("name", "metric"),
     [
         ("BLEU", "bleu"),
         ("exact-match", "exact_match"),
@@ -30,8 +30,8 @@ PAIR: dict[str, Any] = {"predictions": ["a b", "c"], "references": ["a b", "d"]}
         ("Self-BLEU", "self_bleu"),
     ],
 )
-def test_a_name_in_other_letters_finds_its_metric(name: str, found: str) -> None:
-    assert load_metric(name) == load_metric(found)
+def test_a_name_in_other_letters_finds_its_metric(name: str, metric: str) -> None:
+    assert load_metric(name) == load_metric(metric)
 
 
 @pytest.mark.parametrize(
@@ -66,8 +66,8 @@ def test_several_metrics_one_by_one_are_told_so_too() -> None:
 
 @pytest.mark.parametrize("name", ["perplexiti", "accuracy_of_all", "GPTScore2"])
 def test_a_name_that_is_near_none_is_answered_with_a_search(name: str) -> None:
-    said = rf"^no metric '{name}' is installed \('metrichub list {name}' searches the cards\)$"
-    with pytest.raises(UnknownMetric, match=said):
+    message = rf"^no metric '{name}' is installed \('metrichub list {name}' searches the cards\)$"
+    with pytest.raises(UnknownMetric, match=message):
         load_metric(name)
 
 
@@ -86,9 +86,9 @@ def test_a_metric_of_evaluate_or_jury_is_asked_by_a_hub() -> None:
 
 @pytest.mark.parametrize("name", ["add", "add_batch"])
 def test_samples_that_come_in_parts_are_given_to_evaluate(name: str) -> None:
-    said = rf"no {name}; pass samples .*evaluate\(...\) as an iterator .* report.merge\(other\)"
+    message = rf"no {name}; pass samples .*evaluate\(...\) as an iterator .* report.merge\(other\)"
     for asked in (load_metric("bleu"), Hub("bleu")):
-        with pytest.raises(AttributeError, match=said):
+        with pytest.raises(AttributeError, match=message):
             getattr(asked, name)(**PAIR)
 
 
@@ -157,9 +157,9 @@ def test_samples_without_a_score_are_counted_also_without_a_reason() -> None:
             return None
 
     report = Hub(Forgotten()).evaluate(predictions=["a", "b"])
-    said = "the metric returned no score; is a `return` missing in its code?"
-    assert report.notes() == {"forgotten": [f"2 unscored: {said}"]}
-    assert str(report).endswith(f"\nforgotten: 2 unscored: {said}")
+    message = "the metric returned no score; is a `return` missing in its code?"
+    assert report.notes() == {"forgotten": [f"2 unscored: {message}"]}
+    assert str(report).endswith(f"\nforgotten: 2 unscored: {message}")
 
 
 def test_a_printed_report_has_its_notes_below_the_scores() -> None:
@@ -175,10 +175,10 @@ def test_a_printed_report_has_its_notes_below_the_scores() -> None:
 @pytest.mark.parametrize("metric", ["abstractness", "novelty"])  # sums, and a corpus metric
 def test_texts_too_short_for_an_n_gram_are_noted(metric: str, samples: bool) -> None:
     hub = Hub(f"{metric}(n=3)")
-    said = "no score: the texts contain nothing to count, as when they are shorter than an n-gram"
+    error = "no score: the texts contain nothing to count, as when they are shorter than an n-gram"
     for text, noted in (("a b", True), ("a b c", False)):
         report = hub.evaluate(predictions=[text, "b"], references=["x", "x"], samples=samples)
-        assert (said in report.notes().get(metric, ())) is noted
+        assert (error in report.notes().get(metric, ())) is noted
 
 
 @pytest.mark.parametrize("spec", [None, ["bleu"], 3])

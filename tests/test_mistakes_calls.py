@@ -59,11 +59,11 @@ WRONG = json.dumps([{"name": "weather", "arguments": {"city": "Paris", "days": 3
 @pytest.mark.parametrize("form", FORMS)
 def test_calls_as_an_sdk_returns_them_score_like_our_own(form: str) -> None:
     calls, hub = FORMS[form], Hub(TOOLS)
-    found = hub(predictions=[calls, WRONG, calls], references=[OWN, calls, json.dumps(OWN)])
-    assert found["tool_call_f1"]["score"] == pytest.approx(2 / 3)
-    assert found["tool_call_accuracy"]["score"] == pytest.approx((1 + 0.5 + 1) / 3)
+    value = hub(predictions=[calls, WRONG, calls], references=[OWN, calls, json.dumps(OWN)])
+    assert value["tool_call_f1"]["score"] == pytest.approx(2 / 3)
+    assert value["tool_call_accuracy"]["score"] == pytest.approx((1 + 0.5 + 1) / 3)
     plain = json.dumps([getattr(call, "fields", call) for call in calls])
-    assert hub(predictions=[plain, WRONG, plain], references=[OWN, plain, json.dumps(OWN)]) == found
+    assert hub(predictions=[plain, WRONG, plain], references=[OWN, plain, json.dumps(OWN)]) == value
 
 
 def test_no_calls_are_an_empty_list_and_several_lists_are_candidates() -> None:
@@ -78,8 +78,8 @@ def test_no_calls_are_an_empty_list_and_several_lists_are_candidates() -> None:
 
 def test_what_a_model_wrote_badly_scores_badly() -> None:
     calls = [{"function": {"name": "weather", "arguments": '{"city": '}}]
-    found = Hub("tool_call_f1")(predictions=[calls], references=[OWN])["tool_call_f1"]
-    assert (found["score"], found["parsed"]) == (0.0, 0.0)
+    scores = Hub("tool_call_f1")(predictions=[calls], references=[OWN])["tool_call_f1"]
+    assert (scores["score"], scores["parsed"]) == (0.0, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -123,5 +123,5 @@ def test_calls_are_read_from_files_and_a_broken_one_has_its_line(
     write("calls.jsonl", rows)
     assert scored("calls.jsonl", "-m", "tool_call_f1")["scores"]["tool_call_f1"]["score"] == 1.0
     write("broken.jsonl", [*rows, {"prediction": [{"tool": "f"}], "reference": OWN}])
-    said = error(run("score", "broken.jsonl", "-m", "tool_call_f1"), 3)
-    assert said.startswith("broken.jsonl:4: predictions[3] isn't a list of tool calls: its entry 0")
+    text = error(run("score", "broken.jsonl", "-m", "tool_call_f1"), 3)
+    assert text.startswith("broken.jsonl:4: predictions[3] isn't a list of tool calls: its entry 0")

@@ -39,7 +39,7 @@ def test_a_broken_card_of_a_plugin_breaks_nothing_else(site: Path, content: byte
     card = site / "toy_pack" / "shout" / "README.md"
     card.write_bytes(content)
     listed = json.loads(run("list", "--format", "json").stdout)
-    (shout,) = [found for found in listed if found["problem"]]
+    (shout,) = [entry for entry in listed if entry["problem"]]
     assert shout["name"] == "shout"
     assert str(card) in shout["problem"]
     assert "shout" not in run("list", "--task", "testing", "--format", "json").stdout

@@ -26,7 +26,7 @@ def _compression(**more: Any) -> Report:
 
 
 @pytest.mark.parametrize(
-    ("row", "found", "name"),
+    ("row", "score", "name"),
     [
         # 4 tokens of two passages, over 2.
         (RAG, 2.0, "retrieved_contexts"),
@@ -45,10 +45,10 @@ def _compression(**more: Any) -> Report:
     ],
 )
 def test_sources_are_read_from_what_ragas_and_deepeval_have_in_their_place(
-    row: dict[str, Any], found: float, name: str
+    row: dict[str, Any], score: float, name: str
 ) -> None:
     report = Hub("compression").evaluate([row])
-    assert report.scores()["compression"]["score"] == found
+    assert report.scores()["compression"]["score"] == score
     (note,) = report.notes()["compression"]
     assert note.startswith(f"sources were read from {name}")
 
@@ -67,8 +67,8 @@ def test_a_mapped_column_is_nobodys_guess() -> None:
 
 
 def test_two_columns_may_be_read_from_one_iterator() -> None:
-    given = {"predictions": ["the cat"], "retrieved_contexts": iter([["the cat", "a mat"]])}
-    report = Hub(["compression", "faithfulness"], judge="offline").evaluate(**given)
+    columns = {"predictions": ["the cat"], "retrieved_contexts": iter([["the cat", "a mat"]])}
+    report = Hub(["compression", "faithfulness"], judge="offline").evaluate(**columns)
     assert report.scores()["compression"]["score"] == 2.0
     assert report.scores()["faithfulness"]["score"] == 1.0
     assert [FROM_CONTEXTS in note for note in report.notes()["compression"]] == [True]
@@ -76,8 +76,8 @@ def test_two_columns_may_be_read_from_one_iterator() -> None:
 
 
 def test_contexts_given_by_name_are_the_source_too() -> None:
-    given = {"predictions": ["the cat"], "contexts": [["the cat", "a mat"]]}
-    report = Hub("compression").evaluate(**given)
+    columns = {"predictions": ["the cat"], "contexts": [["the cat", "a mat"]]}
+    report = Hub("compression").evaluate(**columns)
     assert report.scores()["compression"]["score"] == 2.0
     (note,) = report.notes()["compression"]
     assert note.startswith(
@@ -87,7 +87,7 @@ def test_contexts_given_by_name_are_the_source_too() -> None:
 
 def test_no_rows_are_an_empty_batch() -> None:
     scores = Hub(["compression", "bleu", "faithfulness"], judge="openai").evaluate([]).scores()
-    assert {name: str(found["score"]) for name, found in scores.items()} == {
+    assert {name: str(score["score"]) for name, score in scores.items()} == {
         **{"compression": "nan", "bleu": "nan", "faithfulness": "nan"},
     }
     with pytest.raises(MissingColumn, match="given: nothing"):

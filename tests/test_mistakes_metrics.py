@@ -20,8 +20,8 @@ from tests.commands import program, write
 class Unpicklable(Exception):
     """It takes two arguments and tells its base of one, so that no pickle brings it back."""
 
-    def __init__(self, one: int, other: int) -> None:
-        super().__init__(one)
+    def __init__(self, first: int, other: int) -> None:
+        super().__init__(first)
         self.other = other
 
 
@@ -86,8 +86,8 @@ def test_a_metric_that_raises_is_named_with_the_first_such_sample(metric: Metric
     texts = ["a" * 100_000] * 7 + ["boom", "boom"]
     with pytest.raises(MetricError) as caught:
         _evaluate(metric, texts)
-    said = f"{metric.name} failed on sample 7: ZeroDivisionError: division by zero"
-    assert str(caught.value) == said
+    message = f"{metric.name} failed on sample 7: ZeroDivisionError: division by zero"
+    assert str(caught.value) == message
     assert isinstance(caught.value.__cause__, ZeroDivisionError)
     assert isinstance(caught.value, ScoringError)
     assert (caught.value.metric, caught.value.sample) == (metric.name, 7)
@@ -160,11 +160,11 @@ def test_the_command_line_says_it_in_one_line(tmp_path: Path, workers: str, plac
     plugins.distribution(tmp_path, "toy-dist", ["toy = toy_pack.toy:Toy"])
     write(str(tmp_path / "a.jsonl"), [{"prediction": "fine"}] * 3 + [{"prediction": "x" * 9}])
     command = ("score", "a.jsonl", "-m", "toy", "--workers", workers)
-    found = program(*command, cwd=tmp_path, env=plugins.environment(tmp_path))
-    assert (found.returncode, found.stdout) == (70, "")
-    assert found.stderr == (
+    result = program(*command, cwd=tmp_path, env=plugins.environment(tmp_path))
+    assert (result.returncode, result.stdout) == (70, "")
+    assert result.stderr == (
         f"metrichub: error: {place}: toy failed on sample 3: KeyError: 'xxxxxxxxx' "
         "(--debug shows where)\n"
     )
-    found = program(*command, "--debug", cwd=tmp_path, env=plugins.environment(tmp_path))
-    assert 'return {"fine": 1.0}[prediction]' in found.stderr
+    result = program(*command, "--debug", cwd=tmp_path, env=plugins.environment(tmp_path))
+    assert 'return {"fine": 1.0}[prediction]' in result.stderr

@@ -47,20 +47,20 @@ def ok(*command, **options):
     return ran.stdout
 
 
-def wanted(requirement, extra):
+def is_needed(requirement, extra):
     return requirement.marker is None or requirement.marker.evaluate({"extra": extra})
 
 
 def closure(requirements):
     """The installed distributions that some requirements name, and those that these need."""
-    found, pending = {}, [(requirement, "") for requirement in requirements]
+    result, pending = {}, [(requirement, "") for requirement in requirements]
     while pending:
         requirement, extra = pending.pop()
         for key in [(requirement.name, each) for each in ("", *requirement.extras)]:
-            if wanted(requirement, extra) and key not in found:
-                found[key] = metadata.distribution(requirement.name)
-                pending += [(Requirement(text), key[1]) for text in found[key].requires or ()]
-    return {distribution.name: distribution for distribution in found.values()}.values()
+            if is_needed(requirement, extra) and key not in result:
+                result[key] = metadata.distribution(requirement.name)
+                pending += [(Requirement(text), key[1]) for text in result[key].requires or ()]
+    return {distribution.name: distribution for distribution in result.values()}.values()
 
 
 def link(distribution, site):
@@ -158,9 +158,9 @@ def test_the_readme_s_first_command_scores_the_examples(fresh):
 def test_the_laws_hold_in_the_installed_wheel(fresh, elsewhere):
     # One that adds up, one that doesn't, one that asks a judge; the RECORD says the same of all.
     chosen = ("bleu", "cider", "faithfulness")
-    found = json.loads(ok(fresh / "metrichub", "check", *chosen, "--format", "json", cwd=elsewhere))
-    assert set(found) == set(chosen)
-    for findings in found.values():
+    value = json.loads(ok(fresh / "metrichub", "check", *chosen, "--format", "json", cwd=elsewhere))
+    assert set(value) == set(chosen)
+    for findings in value.values():
         assert len(findings) == len(LAWS)
         assert [finding for finding in findings if finding["problem"] is not None] == []
 
@@ -188,9 +188,9 @@ def test_a_plugin_is_as_good_as_a_built_in(fresh, elsewhere):
     data = elsewhere / "data.jsonl"
     data.write_text('{"prediction": "In 1900 it was 3.", "reference": "In 1900 it was 4."}\n')
     score = (fresh / "metrichub", "score", data, "-m", "number_recall", "--format", "json")
-    found = json.loads(ok(*score, cwd=elsewhere))
+    document = json.loads(ok(*score, cwd=elsewhere))
     # 1900 is kept, 4 is not.
-    assert found["scores"]["number_recall"]["score"] == 0.5
+    assert document["scores"]["number_recall"]["score"] == 0.5
     assert "number_recall" in ok(fresh / "metrichub", "list", "--all", cwd=elsewhere)
     ok(
         fresh / "python",

@@ -39,8 +39,8 @@ def held_by(
 ) -> None:
     """The corpus score on real summaries equals a program's."""
     predictions, references = (column[:size] for column in texts(SUMMEVAL, 9))
-    found = score(spec, output, predictions=predictions, references=references)
-    assert found == pytest.approx(official(predictions, references), abs=1e-9)
+    value = score(spec, output, predictions=predictions, references=references)
+    assert value == pytest.approx(official(predictions, references), abs=1e-9)
 
 
 def held_by_vectors(spec: str, *names: str, key: str | None = None) -> None:
@@ -52,8 +52,8 @@ def held_by_vectors(spec: str, *names: str, key: str | None = None) -> None:
         expected = row["expected"][key] if key else row["expected"]
         if spec.startswith("cider") and len(row["predictions"]) == 1:
             continue  # Nothing weighs: their 0 of any prediction is no score here.
-        found = score(spec, **columns) * row["params"].get("scale", 1)
-        assert found == pytest.approx(expected, abs=max(row["tolerance"], 1e-9)), row["id"]
+        result = score(spec, **columns) * row["params"].get("scale", 1)
+        assert result == pytest.approx(expected, abs=max(row["tolerance"], 1e-9)), row["id"]
 
 
 def held_by_answers(spec: str, name: str, key: str | None = None, **params: Any) -> None:
@@ -64,8 +64,8 @@ def held_by_answers(spec: str, name: str, key: str | None = None, **params: Any)
     for row in rows:
         inputs, expected = row["inputs"], row["expected"]
         references = [inputs["references"] if "references" in inputs else inputs["reference"]]
-        found = score(spec, predictions=[inputs["prediction"]], references=references)
-        assert found == pytest.approx(expected[key] if key else expected, abs=1e-12), inputs
+        value = score(spec, predictions=[inputs["prediction"]], references=references)
+        assert value == pytest.approx(expected[key] if key else expected, abs=1e-12), inputs
 
 
 def bbh() -> None:
@@ -73,8 +73,8 @@ def bbh() -> None:
     # quotation marks, whatever the case.
     pairs = {('"Valid, yes\n', "valid yes."): 1, ("\\(A\\)", "(a)"): 1, ("(A)", "a"): 0}
     for (prediction, reference), expected in pairs.items():
-        found = score("exact_match(bbh)", predictions=[prediction], references=[reference])
-        assert found == expected
+        value = score("exact_match(bbh)", predictions=[prediction], references=[reference])
+        assert value == expected
 
 
 def _streams(references: list[list[str]]) -> list[list[str]]:
@@ -93,11 +93,11 @@ def bleu_evaluate() -> None:
     # What evaluate's bleu.py at a7dd338 gives for the cut of SummEval.
     summaries = {"bleu": 0.23749767946530045, "length_ratio": 2.4497469269703545}
     for predictions, references, expected in [*rows, (*texts(SUMMEVAL), summaries)]:
-        found = Hub("bleu(evaluate)")(predictions=predictions, references=references)["bleu"]
+        scores = Hub("bleu(evaluate)")(predictions=predictions, references=references)["bleu"]
         for ours, theirs in (("score", "bleu"), ("length_ratio", "length_ratio")):
-            assert found[ours] == pytest.approx(expected[theirs], abs=1e-12)
+            assert scores[ours] == pytest.approx(expected[theirs], abs=1e-12)
         for order, precision in enumerate(expected.get("precisions", ()), 1):
-            assert found[f"precision_{order}"] == pytest.approx(precision, abs=1e-12)
+            assert scores[f"precision_{order}"] == pytest.approx(precision, abs=1e-12)
 
 
 def chrf_plus_plus() -> None:
@@ -124,8 +124,8 @@ def rouge_coco() -> None:
             return [" ".join(words_by_chunk(text)) for text in texts]
 
         pairs = zip(predictions, references, strict=True)
-        found = [Rouge().calc_score(captions([text]), captions(group)) for text, group in pairs]
-        return sum(found) / len(found)
+        results = [Rouge().calc_score(captions([text]), captions(group)) for text, group in pairs]
+        return sum(results) / len(results)
 
     held_by("rouge(coco)", official)
 
@@ -137,8 +137,8 @@ def rouge_score() -> None:
 
     def official(predictions: Sequence[str], references: Sequence[Sequence[str]]) -> float:
         pairs = zip(references, predictions, strict=True)
-        found = [scorer.score_multi(group, text)["rougeL"].fmeasure for group, text in pairs]
-        return sum(found) / len(found)
+        fmeasures = [scorer.score_multi(group, text)["rougeL"].fmeasure for group, text in pairs]
+        return sum(fmeasures) / len(fmeasures)
 
     held_by("rouge(rouge-score)", official, "rougeL")
 
@@ -155,8 +155,8 @@ def letters_of_whisper() -> None:
     raw = [row["text"] for row in rows]
     normal = [letters(row["whisper-basic"]) for row in rows]
     spec = "cer(whisper-letters, marks='official')"
-    found = score(spec, predictions=raw[1:], references=raw[:-1])
-    assert found == pytest.approx(jiwer.wer(normal[:-1], normal[1:]), abs=1e-12)
+    value = score(spec, predictions=raw[1:], references=raw[:-1])
+    assert value == pytest.approx(jiwer.wer(normal[:-1], normal[1:]), abs=1e-12)
 
 
 def error_rate(metric: str, name: str) -> None:
@@ -172,9 +172,9 @@ def error_rate(metric: str, name: str) -> None:
         (without, f"{metric}({name})"),
     ):
         raw, normal = [row["text"] for row in rows], [row[name] for row in rows]
-        found = score(spec, predictions=raw[1:], references=raw[:-1])
+        value = score(spec, predictions=raw[1:], references=raw[:-1])
         official = getattr(jiwer, metric)(normal[:-1], normal[1:])
-        assert found == pytest.approx(official, abs=1e-12)
+        assert value == pytest.approx(official, abs=1e-12)
 
 
 def ranking_trec() -> None:
@@ -188,8 +188,8 @@ def ranking_trec() -> None:
         }
         names = {"score": "map", "rr": "recip_rank", "ndcg": "ndcg", "ndcg_3": "ndcg_cut_3"}
         for ours, theirs in names.items():
-            found = score("ranking(trec, mode='ap')", ours, **columns)
-            assert found == pytest.approx(expected[theirs]), (row["note"], ours)
+            value = score("ranking(trec, mode='ap')", ours, **columns)
+            assert value == pytest.approx(expected[theirs]), (row["note"], ours)
 
 
 def aspect(preset: str) -> None:
@@ -197,8 +197,8 @@ def aspect(preset: str) -> None:
     row = vectors("aspect_critic")[0].values[0]
     words = ["yes" if verdict else "no" for verdict in row["scripted"]["verdicts"]]
     hub = Hub(load_metric(f"aspect({preset})", judge=Scripted({"aspect": words})))
-    found = hub(predictions=[row["inputs"]["response"]])["aspect"]
-    assert found == {"score": row["expected"]["score"]}
+    scores = hub(predictions=[row["inputs"]["response"]])["aspect"]
+    assert scores == {"score": row["expected"]["score"]}
 
 
 def policy(preset: str, metric: str) -> None:
@@ -207,8 +207,8 @@ def policy(preset: str, metric: str) -> None:
     passages, words = scripted(row)
     judge = Scripted({"passages": passages, "violates": words})
     hub = Hub(load_metric(f"policy_compliance({preset})", value="as there", judge=judge))
-    found = hub(predictions=[row["inputs"]["actual_output"]])["policy_compliance"]
-    assert found["score"] == row["expected"]["score"]
+    scores = hub(predictions=[row["inputs"]["actual_output"]])["policy_compliance"]
+    assert scores["score"] == row["expected"]["score"]
 
 
 def per_turn(preset: str, kind: str, score: float | None = None) -> None:
@@ -316,13 +316,13 @@ def test_a_preset_gives_the_numbers_of_its_program(name: tuple[str, str]) -> Non
 
 def test_every_preset_is_held_by_a_program_or_by_values() -> None:
     ours = [entry for entry in registry().entries if entry.distribution == "metrichub"]
-    found = {(entry.name, preset) for entry in ours for preset in entry.card.presets}
-    assert found == HELD.keys()
+    result = {(entry.name, preset) for entry in ours for preset in entry.card.presets}
+    assert result == HELD.keys()
 
 
 def test_a_preset_is_the_parameters_that_it_sets() -> None:
-    given = registry().find("sari").card.presets["xu2016"]
-    expected = load_metric("sari", **given)
+    options = registry().find("sari").card.presets["xu2016"]
+    expected = load_metric("sari", **options)
     for spec in ("sari(xu2016)", "sari('xu2016')", "metrichub/sari( xu2016 )"):
         assert load_metric(spec) == expected
     # A parameter beside it wins, from the spec or as an argument.

@@ -25,21 +25,21 @@ def test_the_diagram_of_the_packages_is_current() -> None:
 
 
 def test_the_citation_is_of_this_version_and_valid() -> None:
-    found = yaml.safe_load(read("CITATION.cff"))
+    result = yaml.safe_load(read("CITATION.cff"))
     # https://github.com/citation-file-format/citation-file-format/blob/1.2.0/schema-guide.md
     required = {"authors", "cff-version", "message", "title"}
     optional = {"abstract", "date-released", "keywords", "license", "type", "version"}
     # The first release adds it.
     optional.add("repository-code")
-    assert required <= set(found) <= required | optional
-    assert found["cff-version"] == "1.2.0"
-    assert all(set(author) == {"name"} and author["name"] for author in found["authors"])
-    assert found["type"] == "software"
-    assert len(set(found["keywords"])) == len(found["keywords"])
-    assert all(isinstance(found[key], str) for key in set(found) - {"authors", "keywords"})
-    assert re.fullmatch(r"\d{4}-\d\d-\d\d", found.get("date-released", "2000-01-01"))
-    assert found["version"] == PROJECT["project"]["version"]
-    assert found["license"] == PROJECT["project"]["license"]
+    assert required <= set(result) <= required | optional
+    assert result["cff-version"] == "1.2.0"
+    assert all(set(author) == {"name"} and author["name"] for author in result["authors"])
+    assert result["type"] == "software"
+    assert len(set(result["keywords"])) == len(result["keywords"])
+    assert all(isinstance(result[key], str) for key in set(result) - {"authors", "keywords"})
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", result.get("date-released", "2000-01-01"))
+    assert result["version"] == PROJECT["project"]["version"]
+    assert result["license"] == PROJECT["project"]["license"]
 
 
 def test_the_public_names_that_are_promised_are_those_on_record() -> None:
@@ -53,12 +53,12 @@ def test_every_change_of_numbers_stands_in_the_changelog() -> None:
     cards = [Card.read(path) for path in sorted(ROOT.glob("metric_cards/*/README.md"))]
     assert len(cards) > 60
     numbers = r"^### Numbers\n(.*?)(?=^##|\Z)"
-    said = "".join(re.findall(numbers, read("CHANGELOG.md"), re.MULTILINE | re.DOTALL))
+    message = "".join(re.findall(numbers, read("CHANGELOG.md"), re.MULTILINE | re.DOTALL))
     for card in cards:
         for number in range(2, card.definition + 1):
             # - `NAME` (definition N): what changed
             entry = rf"^- `{card.name}`.*\bdefinition {number}\b"
-            assert re.search(entry, said, re.MULTILINE), (card.name, number)
+            assert re.search(entry, message, re.MULTILINE), (card.name, number)
 
 
 def test_workflows_use_pinned_actions_and_few_rights() -> None:

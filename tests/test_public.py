@@ -22,23 +22,23 @@ def test_the_public_names_and_their_signatures_are_those_on_record() -> None:
 
 @pytest.mark.parametrize("module", surface.MODULES)
 def test_every_public_name_is_offered_for_completion(module: str) -> None:
-    found = importlib.import_module(module)
-    assert set(surface.public(module)) <= set(dir(found))
+    result = importlib.import_module(module)
+    assert set(surface.public(module)) <= set(dir(result))
     with pytest.raises(AttributeError, match=f"module {module!r} has no attribute 'no_such_name'"):
-        _ = found.no_such_name
+        _ = result.no_such_name
 
 
 def test_users_find_every_error() -> None:
-    found = {name: getattr(metrichub.errors, name) for name in surface.public("metrichub.errors")}
-    kinds = {name for name, value in found.items() if isinstance(value, type)}
-    assert {name for name in kinds if issubclass(found[name], Exception)} <= set(metrichub.__all__)
+    result = {name: getattr(metrichub.errors, name) for name in surface.public("metrichub.errors")}
+    kinds = {name for name, value in result.items() if isinstance(value, type)}
+    assert {name for name in kinds if issubclass(result[name], Exception)} <= set(metrichub.__all__)
 
 
 def others() -> list[Path]:
     """What people write on top: cards, plugins, templates, examples and benchmarks."""
-    found = [*ROOT.glob("metric_cards/**/*.py"), *ROOT.glob("plugins/**/*.py")]
-    found += ROOT.glob("examples/**/*.py")
-    return sorted(path for path in found if "build" not in path.parts)
+    paths = [*ROOT.glob("metric_cards/**/*.py"), *ROOT.glob("plugins/**/*.py")]
+    paths += ROOT.glob("examples/**/*.py")
+    return sorted(path for path in paths if "build" not in path.parts)
 
 
 def test_code_that_builds_on_metrichub_imports_public_names_alone() -> None:
@@ -73,5 +73,5 @@ def test_documents_teach_public_names_alone() -> None:
 
 def is_public(name: str) -> bool:
     """Whether a name is a public module or belongs to one."""
-    module, _, own = name.rpartition(".")
-    return name in MODULES or (module in MODULES and own in surface.public(module))
+    module, _, attribute = name.rpartition(".")
+    return name in MODULES or (module in MODULES and attribute in surface.public(module))

@@ -27,14 +27,14 @@ COMMANDS = [
 
 
 def test_the_snippets_run():
-    runner, said = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS), []
+    runner, message = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS), []
     names = {}
     for language, text in FENCES:
         if language == "python":
             test = doctest.DocTestParser().get_doctest(text, names, "README", "README.md", 0)
-            runner.run(test, out=said.append, clear_globs=False)
+            runner.run(test, out=message.append, clear_globs=False)
             names = test.globs
-    assert not runner.failures, "".join(said)
+    assert not runner.failures, "".join(message)
     assert runner.tries > 5
 
 
@@ -122,8 +122,8 @@ def test_the_picture_of_the_terminal_shows_what_the_command_writes():
     written = terminal(COMMAND)
     for name, dark in (("light", False), ("dark", True)):
         picture = svg(written, dark=dark)
-        kept = (ROOT / f"docs/pictures/terminal-{name}.svg").read_text(encoding="utf-8")
-        assert words(kept) == words(picture), "run `python -m scripts.pictures`"
+        drawn = (ROOT / f"docs/pictures/terminal-{name}.svg").read_text(encoding="utf-8")
+        assert words(drawn) == words(picture), "run `python -m scripts.pictures`"
         assert {"0.457", "≈"} <= {*words(picture)}
         # Nothing is fetched by whoever looks at it.
         assert "url(http" not in picture

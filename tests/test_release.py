@@ -45,11 +45,11 @@ def test_the_first_release_records_the_repository_and_needs_it() -> None:
     project = '[project]\nversion = "0.1.0"\n\n[project.scripts]\nmetrichub = "a:b"\n'
     with pytest.raises(release.ReleaseError, match="give --repository URL"):
         release.project_of(project, NEW)
-    found = tomllib.loads(release.project_of(project, NEW, "https://git.example/o/m"))["project"]
-    assert found["scripts"] == {"metrichub": "a:b"}
-    assert found["urls"].keys() == {"Homepage", "Source", "Issues", "Changelog", "Documentation"}
-    assert found["urls"]["Source"] == "https://git.example/o/m"
-    assert found["urls"]["Issues"] == "https://git.example/o/m/issues"
+    result = tomllib.loads(release.project_of(project, NEW, "https://git.example/o/m"))["project"]
+    assert result["scripts"] == {"metrichub": "a:b"}
+    assert result["urls"].keys() == {"Homepage", "Source", "Issues", "Changelog", "Documentation"}
+    assert result["urls"]["Source"] == "https://git.example/o/m"
+    assert result["urls"]["Issues"] == "https://git.example/o/m/issues"
 
 
 def test_what_was_unreleased_becomes_the_version_s() -> None:
@@ -209,12 +209,12 @@ def test_a_release_is_built_checked_committed_and_tagged(repository: Path) -> No
         "metrichub_neural-7.8.9-py3-none-any.whl", "metrichub_neural-7.8.9.tar.gz",
     }  # fmt: skip
     wheel = zipfile.ZipFile(out / "metrichub-7.8.9-py3-none-any.whl")
-    said = wheel.read("metrichub-7.8.9.dist-info/METADATA").decode()
-    assert "Version: 7.8.9\n" in said
-    assert "Project-URL: Source, https://git.example/owner/metrichub\n" in said
+    message = wheel.read("metrichub-7.8.9.dist-info/METADATA").decode()
+    assert "Version: 7.8.9\n" in message
+    assert "Project-URL: Source, https://git.example/owner/metrichub\n" in message
     plugin = zipfile.ZipFile(out / "metrichub_neural-7.8.9-py3-none-any.whl")
-    said = plugin.read("metrichub_neural-7.8.9.dist-info/METADATA").decode()
-    assert "Requires-Dist: metrichub<7.9,>=7.8.9\n" in said
+    message = plugin.read("metrichub_neural-7.8.9.dist-info/METADATA").decode()
+    assert "Requires-Dist: metrichub<7.9,>=7.8.9\n" in message
     licences = "metrichub_neural-7.8.9.dist-info/licenses"
     assert plugin.read(f"{licences}/LICENSE") == (ROOT / "LICENSE").read_bytes()
     assert f"{licences}/NOTICE.md" in plugin.namelist()

@@ -22,9 +22,9 @@ AMBIGUOUS = {"prediction": ["a"], "target": ["a"], "gold": ["a"]}
 
 
 def ambiguous() -> InputError:
-    with pytest.raises(InputError) as found:
+    with pytest.raises(InputError) as error:
         Hub("wer").evaluate(AMBIGUOUS)
-    return found.value
+    return error.value
 
 
 @pytest.mark.parametrize("words", [errors._PYTHON, REMEDIES])
@@ -58,11 +58,11 @@ def literals(path: Path) -> Iterator[str]:
 
 
 def test_what_every_interface_shows_names_no_option() -> None:
-    found = {
+    texts = {
         f"{path.relative_to(HOME)}: {text}"
         for package in ("data", "evaluation", "judge", "metric", "report", "text")
         for path in (HOME / package).rglob("*.py")
         for text in literals(path)
         if re.search(r"(^|[\s(])--[a-z]", text)
     }
-    assert found == set()
+    assert texts == set()

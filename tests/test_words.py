@@ -83,13 +83,13 @@ DOCUMENTS = [
 ]
 
 
-def found(pattern: str, files: list[Path]) -> list[str]:
-    wanted = re.compile(pattern)
+def matches_of(pattern: str, files: list[Path]) -> list[str]:
+    expression = re.compile(pattern)
     return [
         f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
         for path in files
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
-        if wanted.search(line)
+        if expression.search(line)
     ]
 
 
@@ -101,15 +101,15 @@ def test_code_uses_the_names_of_the_field() -> None:
         rf"|\b({names})[(\[.,:=)]"
         rf"|[\[(.=] ?({names})\b(?!['’\w -])"
     )
-    assert found(pattern, CODE) == [], "NAMES has the name to use instead"
+    assert matches_of(pattern, CODE) == [], "NAMES has the name to use instead"
 
 
 def test_prose_uses_the_words_of_the_field() -> None:
-    assert found("|".join(IDIOM), PROSE) == [], "IDIOM has what to say instead"
+    assert matches_of("|".join(IDIOM), PROSE) == [], "IDIOM has what to say instead"
 
 
 def test_documents_use_no_stock_phrase() -> None:
-    assert found("|".join(STOCK), DOCUMENTS) == [], "STOCK has what to say instead"
+    assert matches_of("|".join(STOCK), DOCUMENTS) == [], "STOCK has what to say instead"
 
 
 IN_MESSAGES = {
@@ -147,4 +147,4 @@ def test_messages_use_the_words_of_the_field() -> None:
 
 def test_code_says_is_not() -> None:
     isnt = r"(?<!here )\b(is|are|was|were|be) no (?!longer|more)\w"
-    assert found(isnt, CODE) == [], "say isn't a (valid) …"
+    assert matches_of(isnt, CODE) == [], "say isn't a (valid) …"

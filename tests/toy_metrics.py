@@ -40,10 +40,10 @@ class Overlap(Metric):
         """Shared and wanted words; a reference without words has no score."""
         if self.lower:
             prediction, reference = prediction.lower(), reference.lower()
-        wanted = set(reference.split()) - set(self.ignored)
-        if not wanted:
+        words = set(reference.split()) - set(self.ignored)
+        if not words:
             return Unscored("the reference has no words")
-        return {"shared": len(wanted & set(prediction.split())), "wanted": len(wanted)}
+        return {"shared": len(words & set(prediction.split())), "wanted": len(words)}
 
     def score(self, shared: Array, wanted: Array) -> Scores:
         """Shared over wanted."""
@@ -72,8 +72,8 @@ class Errors(Metric):
     def measure(self, prediction: Texts, reference: Texts) -> Mapping[str, Array]:
         """Errors and words, (N, 2)."""
         rows = []
-        for one, other in zip(prediction, reference, strict=True):
-            left, right = one.split(), other.split()
+        for first, other in zip(prediction, reference, strict=True):
+            left, right = first.split(), other.split()
             same = sum(a == b for a, b in zip(left, right, strict=False))
             rows.append((max(len(left), len(right)) - same, len(right)))
         return {"counts": np.array(rows, np.int64).reshape(len(rows), 2)}
@@ -91,12 +91,12 @@ class Known(Metric):
 
     def measure(self, prediction: Texts, references: RaggedTexts) -> Mapping[str, Array]:
         """Known and all words, (N,)."""
-        known, total = [], []
+        right, total = [], []
         for text, others in zip(prediction, references, strict=True):
             vocabulary = set(" ".join(others).split())
-            known.append(sum(word in vocabulary for word in text.split()))
+            right.append(sum(word in vocabulary for word in text.split()))
             total.append(len(text.split()))
-        return {"known": np.array(known), "total": np.array(total)}
+        return {"known": np.array(right), "total": np.array(total)}
 
     def score(self, known: Array, total: Array) -> Scores:
         """Known over all."""

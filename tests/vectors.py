@@ -30,10 +30,10 @@ def vectors(*metrics: str) -> list[Any]:
     Raises:
         LookupError: there is none: an empty list of parameters would only skip a test.
     """
-    found = [pytest.param(row, id=row["id"]) for row in _vectors() if row["metric"] in metrics]
-    if not found:
+    results = [pytest.param(row, id=row["id"]) for row in _vectors() if row["metric"] in metrics]
+    if not results:
         raise LookupError(f"there are no vectors of {', '.join(metrics)}")
-    return found
+    return results
 
 
 def answer_vectors(metric: str) -> list[Any]:
@@ -79,11 +79,11 @@ def _rows(path: Path) -> list[dict[str, Any]]:
 @cache
 def _vectors() -> list[dict[str, Any]]:
     """The repository's vectors, then those beside it that it lacks."""
-    found = [row for path in sorted(DATA.glob("vectors/*.jsonl")) for row in _rows(path)]
-    known = {row["id"] for row in found}
+    rows = [row for path in sorted(DATA.glob("vectors/*.jsonl")) for row in _rows(path)]
+    ids = {row["id"] for row in rows}
     beside = SHARED / "conformance" / "vectors.jsonl"
     more = _rows(beside) if beside.exists() else []
-    return [*found, *(row for row in more if row["id"] not in known)]
+    return [*rows, *(row for row in more if row["id"] not in ids)]
 
 
 def _summaries() -> list[dict[str, Any]]:

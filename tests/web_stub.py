@@ -44,13 +44,13 @@ class _Handler(BaseHTTPRequestHandler):
             self.file(self.web.files[name], body)
 
     def file(self, data: bytes, body: bool) -> None:
-        wanted = self.headers.get("Range") if self.web.ranges else None
+        requested = self.headers.get("Range") if self.web.ranges else None
         start, stop = 0, len(data)
-        if wanted:
-            first, _, last = wanted.removeprefix("bytes=").partition("-")
+        if requested:
+            first, _, last = requested.removeprefix("bytes=").partition("-")
             start, stop = int(first), min(int(last) + 1 if last else len(data), len(data))
-        self.send_response(206 if wanted else 200)
-        if wanted:
+        self.send_response(206 if requested else 200)
+        if requested:
             self.send_header("Content-Range", f"bytes {start}-{stop - 1}/{len(data)}")
         if self.web.ranges:
             self.send_header("Accept-Ranges", "bytes")

@@ -56,8 +56,8 @@ def test_calibrated_accuracy_is_drawn_with_the_threshold_of_all(draw: str) -> No
     epsilon = calibrate(*rows_at("item", x, z)).epsilon
     assert epsilon > 0
     calibrated = resampled("item", "acc_eq_calibrated", x, z, Drawn(draw, 30))
-    told = resampled("item", "acc_eq", x, z, Drawn(draw, 30), Options(epsilon=epsilon))
-    assert calibrated.tolist() == told.tolist()
+    resampled_values = resampled("item", "acc_eq", x, z, Drawn(draw, 30), Options(epsilon=epsilon))
+    assert calibrated.tolist() == resampled_values.tolist()
 
 
 @pytest.mark.parametrize("draw", DRAWN)
@@ -134,7 +134,7 @@ def test_a_system_without_scores_makes_no_pair_of_a_draw(name: str, draw: str) -
     x[3] = np.nan
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = resampled("system", name, x, z, Drawn(draw, 200, seed=1))
-    assert {*found[~np.isnan(found)]} == {-1.0 if name == "tau_23" else 0.0}
+        values = resampled("system", name, x, z, Drawn(draw, 200, seed=1))
+    assert {*values[~np.isnan(values)]} == {-1.0 if name == "tau_23" else 0.0}
     # Draws of one system with scores have no pair.
-    assert np.isnan(found).any() == (draw != "items")
+    assert np.isnan(values).any() == (draw != "items")

@@ -35,17 +35,17 @@ def systems(seed: int = 1, size: int = 120, labels: int = 40, bias: float = 1.0)
     random = np.random.default_rng(seed)
     alike = random.normal(size=size)
     people = [np.round(alike + random.normal(size=size) + gap, 1) for gap in (0, 0.5)]
-    judge = [np.round(own + random.normal(size=size) * 0.5, 1) for own in people]
+    judge = [np.round(label + random.normal(size=size) * 0.5, 1) for label in people]
     judge[0] = judge[0] + bias
-    for own in people:
-        own[labels:] = nan
+    for grades in people:
+        grades[labels:] = nan
     return {"judge": judge, "people": people}
 
 
 def by_hand(judge: np.ndarray, people: np.ndarray) -> tuple[float, float, float]:
     """The mean by PPI++ with its variance and degrees of freedom, from the definitions."""
-    known = ~np.isnan(people)
-    y, f, u = people[known], judge[known], judge[~known]
+    labelled = ~np.isnan(people)
+    y, f, u = people[labelled], judge[labelled], judge[~labelled]
     n, others = len(y), len(u)
     weight = np.cov(y, f, bias=True)[0, 1] / ((1 + n / others) * np.var(judge, ddof=1))
     weight = min(max(weight, 0), 1)
@@ -77,11 +77,11 @@ def test_a_calibrated_difference_is_that_of_ppi_python(vector: dict[str, Any]) -
 
 @pytest.mark.parametrize("level", [0.9, 0.95])
 def test_differences_of_labels_are_corrected_by_those_of_the_judge(level: float) -> None:
-    found = systems()
-    first, second = (report(*of) for of in zip(*found.values(), strict=True))
+    result = systems()
+    first, second = (report(*of) for of in zip(*result.values(), strict=True))
     ranking = compare_all({"A": first, "B": second}, confidence=level, calibrate="good")
     test = ranking.pairs["B", "A"]["grade"]["score"]
-    (judge, people) = (found[kind][1] - found[kind][0] for kind in ("judge", "people"))
+    (judge, people) = (result[kind][1] - result[kind][0] for kind in ("judge", "people"))
     difference, variance, freedom = by_hand(judge, people)
     p = 2 * scipy.stats.t.sf(abs(difference) / sqrt(variance), freedom)
     ends = scipy.stats.t.interval(level, freedom, difference, sqrt(variance))
@@ -91,8 +91,8 @@ def test_differences_of_labels_are_corrected_by_those_of_the_judge(level: float)
     # The judge has it the other way round, and significantly.
     assert test.judged < 0 < test.difference
     assert first.compare(second)["grade"]["score"].p < 0.001
-    said = f"B scores higher than A on grade: {difference:.3f} apart by people's labels"
-    assert ranking.sentence == f"{said} ({p_text(p)})."
+    message = f"B scores higher than A on grade: {difference:.3f} apart by people's labels"
+    assert ranking.sentence == f"{message} ({p_text(p)})."
     assert ranking.doubts == (ONE_BY_ONE.format(40),)
     assert ranking.ranks == {"grade": {"score": {"A": 2, "B": 1}}}
     # The other way round, everything changes its sign.
@@ -103,12 +103,12 @@ def test_differences_of_labels_are_corrected_by_those_of_the_judge(level: float)
 
 
 def test_labels_of_different_samples_are_two_calibrated_means() -> None:
-    found = systems(labels=80)
-    found["people"][0][40:], found["people"][1][:40] = nan, nan
-    reports = [report(*of) for of in zip(*found.values(), strict=True)]
+    result = systems(labels=80)
+    result["people"][0][40:], result["people"][1][:40] = nan, nan
+    reports = [report(*of) for of in zip(*result.values(), strict=True)]
     ranking = compare_all(dict(zip("AB", reports, strict=True)), calibrate="good")
     test = ranking.pairs["B", "A"]["grade"]["score"]
-    mine, theirs = (by_hand(found["judge"][k], found["people"][k]) for k in (1, 0))
+    mine, theirs = (by_hand(result["judge"][k], result["people"][k]) for k in (1, 0))
     variance = mine[1] + theirs[1]
     freedom = variance**2 / (mine[1] ** 2 / mine[2] + theirs[1] ** 2 / theirs[2])
     ends = scipy.stats.t.interval(0.95, freedom, mine[0] - theirs[0], sqrt(variance))
@@ -128,7 +128,7 @@ def yes_no(differing: int, labels: int = 30, size: int = 60) -> list[Report]:
 
 
 @pytest.mark.parametrize(
-    ("found", "why"),
+    ("report", "why"),
     [
         (yes_no(7), "the systems differ on 7 of 30 samples"),
         (yes_no(0), "the systems differ on 0 of 30 samples"),
@@ -138,8 +138,8 @@ def yes_no(differing: int, labels: int = 30, size: int = 60) -> list[Report]:
         (yes_no(0, labels=0), "0 samples have labels of both"),
     ],
 )
-def test_too_few_labels_name_no_winner(found: list[Report], why: str) -> None:
-    ranking = compare_all(dict(zip("AB", found, strict=True)), calibrate="good")
+def test_too_few_labels_name_no_winner(report: list[Report], why: str) -> None:
+    ranking = compare_all(dict(zip("AB", report, strict=True)), calibrate="good")
     test = ranking.pairs["B", "A"]["grade"]["score"]
     assert ranking.sentence == f"grade ranks no system: {why}; a verdict takes 8."
     assert (test.withheld, ranking.ranks["grade"]["score"]) == (f"{why}; a verdict takes 8", {})
@@ -154,13 +154,13 @@ def test_from_8_labels_on_that_differ_there_is_a_verdict(differing: int) -> None
 
 
 def test_a_sample_without_a_score_of_both_is_left_out() -> None:
-    found = systems()
+    result = systems()
     alone = compare_all(
-        {n: report(j[1:], p[1:]) for n, j, p in zip("AB", *found.values(), strict=True)},
+        {n: report(j[1:], p[1:]) for n, j, p in zip("AB", *result.values(), strict=True)},
         calibrate="good",
     )
-    judge = [[None, *own[1:]] for own in found["judge"]]
-    people = [[None if isnan(x) else float(x) for x in own] for own in found["people"]]
+    judge = [[None, *scores[1:]] for scores in result["judge"]]
+    people = [[None if isnan(x) else float(x) for x in ratings] for ratings in result["people"]]
     sides = {
         n: HUB.evaluate({"grade": j, "good": p})
         for n, j, p in zip("AB", judge, people, strict=True)
@@ -172,11 +172,11 @@ def test_a_sample_without_a_score_of_both_is_left_out() -> None:
 
 
 def test_of_several_systems_pairs_with_few_differences_have_no_winner() -> None:
-    found = systems()
-    A, B = (report(*of) for of in zip(*found.values(), strict=True))
-    alike = found["people"][1].copy()
+    result = systems()
+    A, B = (report(*of) for of in zip(*result.values(), strict=True))
+    alike = result["people"][1].copy()
     alike[:3] += 1
-    C = report(found["judge"][1] + 0.1, alike)
+    C = report(result["judge"][1] + 0.1, alike)
     ranking = compare_all({"A": A, "B": B, "C": C}, calibrate="good")
     withheld = ranking.pairs["C", "B"]["grade"]["score"].withheld
     assert withheld == "the systems differ on 3 of 40 samples; a verdict takes 8"
@@ -191,10 +191,10 @@ def test_of_several_systems_pairs_with_few_differences_have_no_winner() -> None:
 
 
 def test_where_nothing_differs_labelled_samples_say_what_they_would_show() -> None:
-    found = systems(labels=30)
-    found["people"][1] -= 0.5
+    result = systems(labels=30)
+    result["people"][1] -= 0.5
     ranking = compare_all(
-        dict(zip("AB", (report(*of) for of in zip(*found.values(), strict=True)), strict=True)),
+        dict(zip("AB", (report(*of) for of in zip(*result.values(), strict=True)), strict=True)),
         calibrate="good",
     )
     test = ranking.pairs["B", "A"]["grade"]["score"]
@@ -209,14 +209,14 @@ def test_where_nothing_differs_labelled_samples_say_what_they_would_show() -> No
 
 
 def test_samples_that_belong_together_are_refused() -> None:
-    found = systems()
+    result = systems()
     names = [f"q{k // 2}" for k in range(120)]
-    A, B = (report(*of, doc=names) for of in zip(*found.values(), strict=True))
+    A, B = (report(*of, doc=names) for of in zip(*result.values(), strict=True))
     with pytest.raises(InputError, match="can't be calibrated where samples belong together"):
         A.compare(B, calibrate="good", cluster="doc")
     with pytest.raises(MissingColumn, match="the other system has no column 'god'"):
         A.compare(B, calibrate="god")
-    A, B = (report(*of, id=names) for of in zip(*found.values(), strict=True))
+    A, B = (report(*of, id=names) for of in zip(*result.values(), strict=True))
     with pytest.raises(InputError, match="by a cluster or by an id that repeats"):
         A.compare(B, calibrate="good")
 
@@ -276,12 +276,14 @@ def test_labels_go_out_empty_and_come_back_filled(folder: Path) -> None:
     # The same as with labels in a column of each system's file.
     labels = {(row["system"], row["id"]): row["label"] for row in rows}
     for name in "ab":
-        own = [json.loads(line) for line in Path(f"{name}.jsonl").read_text().splitlines()]
-        write(f"{name}.jsonl", [{**row, "good": labels.get((name, row["id"]))} for row in own])
+        values = [json.loads(line) for line in Path(f"{name}.jsonl").read_text().splitlines()]
+        write(f"{name}.jsonl", [{**row, "good": labels.get((name, row["id"]))} for row in values])
     column = ("compare", "a.jsonl", "b.jsonl", "-m", "exact_match", "--calibrate", "good")
-    found = [json.loads(run(*told, "--format", "json").stdout) for told in (empty, column)]
-    assert found[0]["comparisons"] == found[1]["comparisons"]
-    test = found[1]["comparisons"]["b"]["exact_match"]["score"]
+    documents = [
+        json.loads(run(*options, "--format", "json").stdout) for options in (empty, column)
+    ]
+    assert documents[0]["comparisons"] == documents[1]["comparisons"]
+    test = documents[1]["comparisons"]["b"]["exact_match"]["score"]
     # Of the judge, b misses 30 of 60 and a 20.
     assert (test["judged"], test["units"]) == (pytest.approx(-10 / 60), 40)
     table = csv.DictReader(run(*column, "--format", "csv").stdout.splitlines())
@@ -294,7 +296,7 @@ def test_labels_go_out_empty_and_come_back_filled(folder: Path) -> None:
     for name in "ab":
         run("score", f"{name}.jsonl", "-m", "exact_match", "--save", f"{name}.json")
     saved = run("compare", "a.json", "b.json", "--calibrate", "labels.csv", "--format", "json")
-    assert json.loads(saved.stdout)["comparisons"] == found[0]["comparisons"]
+    assert json.loads(saved.stdout)["comparisons"] == documents[0]["comparisons"]
 
 
 def test_samples_for_labels_are_drawn_by_a_seed(folder: Path) -> None:
@@ -316,9 +318,9 @@ def test_without_ids_labels_come_back_by_their_numbers(folder: Path) -> None:
         write(f"{name}.jsonl", rows)
     rows = list(csv.DictReader(run(*DRAW).stdout.splitlines()))
     write("labels.jsonl", [{**row, "label": int(row["sample"]) % 4 == 0} for row in rows[::-1]])
-    told = ("-m", "exact_match", "--calibrate", "labels.jsonl", "--format", "json")
-    found = json.loads(run("compare", "a.jsonl", "b.jsonl", *told).stdout)
-    assert found["comparisons"]["b"]["exact_match"]["score"]["units"] == 40
+    options = ("-m", "exact_match", "--calibrate", "labels.jsonl", "--format", "json")
+    document = json.loads(run("compare", "a.jsonl", "b.jsonl", *options).stdout)
+    assert document["comparisons"]["b"]["exact_match"]["score"]["units"] == 40
 
 
 MISTAKES = [

@@ -89,9 +89,9 @@ def test_a_verdict_that_no_label_has_counts_as_the_labels_do(says: int) -> None:
     assert mean.mean == pytest.approx(9 / 12)
     assert mean.weight == 0
     # Of the other verdict the share may be anything: 1/9 of a distance from 3/4 to 0 and to 1.
-    own = agresti_coull(9, 12)
-    below = (8 / 9 * (3 / 4 - own.low)) ** 2 + (1 / 9 * 3 / 4) ** 2
-    above = (8 / 9 * (own.high - 3 / 4)) ** 2 + (1 / 9 * 1 / 4) ** 2
+    share = agresti_coull(9, 12)
+    below = (8 / 9 * (3 / 4 - share.low)) ** 2 + (1 / 9 * 3 / 4) ** 2
+    above = (8 / 9 * (share.high - 3 / 4)) ** 2 + (1 / 9 * 1 / 4) ** 2
     assert (mean.low, mean.high) == pytest.approx((3 / 4 - sqrt(below), 3 / 4 + sqrt(above)))
 
 
@@ -113,9 +113,9 @@ def test_only_yes_and_no_that_no_weight_corrects_tell_how_far_both_agree() -> No
     assert (mean.judged, mean.same) == (3 / 4, 2 / 4)
     # By chance they agree on 3/4 · 3/4 + 1/4 · 1/4.
     assert mean.kappa == pytest.approx((1 / 2 - 5 / 8) / (1 - 5 / 8))
-    given = calibrated_mean(judge, human, weight=1.0)
-    assert given.judged == 2.5 / 4
-    assert np.isnan([given.same, given.kappa]).all()
+    weighted = calibrated_mean(judge, human, weight=1.0)
+    assert weighted.judged == 2.5 / 4
+    assert np.isnan([weighted.same, weighted.kappa]).all()
 
 
 @pytest.mark.parametrize(
@@ -134,9 +134,9 @@ def test_only_yes_and_no_that_no_weight_corrects_tell_how_far_both_agree() -> No
 def test_a_judge_leans_above_or_below(
     judged: float, people: float, agree: tuple[float, ...], lean: str
 ) -> None:
-    known = dict(zip(("same", "kappa"), agree, strict=False))
+    options = dict(zip(("same", "kappa"), agree, strict=False))
     mean = calibrated_mean([1, 2, 3, 4], [1, 2, 3, 4])._replace(
-        judged=judged, labels_alone=people, **known
+        judged=judged, labels_alone=people, **options
     )
     assert mean.lean == f"on 4 labels the judge {lean}"
 

@@ -34,8 +34,8 @@ PAIRS = st.lists(st.tuples(NUMBERS, NUMBERS), min_size=2, max_size=70)
 
 def by_scipy(name: str, x: Array, z: Array) -> float:
     """Scipy's value of the places where both have one; `nan` where it is undefined."""
-    there = ~(np.isnan(x) | np.isnan(z))
-    x, z = x[there], z[there]
+    both = ~(np.isnan(x) | np.isnan(z))
+    x, z = x[both], z[both]
     if len(x) < 2 or len(set(x)) < 2 or len(set(z)) < 2:
         return float("nan")
     with warnings.catch_warnings():
@@ -67,8 +67,8 @@ def test_rounding_takes_no_correlation_out_of_its_range() -> None:
 @example(values=[(i % 7, i % 5) for i in range(70)], epsilon=2.5)
 def test_pairwise_accuracy_equals_counting_pairs(values, epsilon) -> None:
     x, z = np.array(values).T
-    there = [i for i in range(len(x)) if x[i] == x[i] and z[i] == z[i]]
-    pairs = list(itertools.combinations(there, 2))
+    places = [i for i in range(len(x)) if x[i] == x[i] and z[i] == z[i]]
+    pairs = list(itertools.combinations(places, 2))
 
     def side(i: int, j: int) -> float:
         return 0.0 if abs(x[i] - x[j]) <= epsilon else np.sign(x[i] - x[j])
@@ -99,8 +99,8 @@ def test_rows_are_counted_by_order_as_pair_by_pair() -> None:
     for scores, human in ((x, z), (x[:0], z[:0]), (x[:, :0], z[:, :0])):
         sides = joint(scores, human)
         grouped, compared = grouped_pair_counts(*sides), _compared(*sides, 0.0)
-        for one, other in zip(grouped, compared, strict=True):
-            np.testing.assert_array_equal(one, other)
+        for first, other in zip(grouped, compared, strict=True):
+            np.testing.assert_array_equal(first, other)
 
 
 def test_balanced_accuracy_off_the_middle() -> None:

@@ -59,8 +59,8 @@ def test_a_file_is_read_and_reduced_as_the_options_say() -> None:
     arguments = ("agreement", "rated.log", "-m", "token_f1", "--human", "good", *reading.split())
     assert json.loads(run(*arguments).stdout)["data"]["samples"] == 6
     # The worse of two predictions shares no word with any reference.
-    said = run(*arguments, "--reduce", "worst").stderr
-    assert "token_f1 gives every rated sample the same score" in said
+    message = run(*arguments, "--reduce", "worst").stderr
+    assert "token_f1 gives every rated sample the same score" in message
 
 
 def test_g_eval_scores_each_reference_alone_and_takes_the_mean() -> None:
@@ -72,10 +72,10 @@ def test_g_eval_scores_each_reference_alone_and_takes_the_mean() -> None:
     assert (document["protocol"], document["data"]["samples"]) == ("g-eval", 7)
     # By the second reference "b" has 2/3, "b c" 1/2 and so on: the means keep the order, while by
     # the better reference "b" and "b c" were equal.
-    found = {(r["metric"], r["coefficient"]): r["value"] for r in document["results"]}
-    assert found["token_f1", "tau_b"] == pytest.approx(2 / 3)
+    values = {(r["metric"], r["coefficient"]): r["value"] for r in document["results"]}
+    assert values["token_f1", "tau_b"] == pytest.approx(2 / 3)
     # Metrics keep their order, though some read no references.
-    shown = dict.fromkeys(metric.partition(".")[0] for metric, _ in found)
+    shown = dict.fromkeys(metric.partition(".")[0] for metric, _ in values)
     assert [name for name in shown if name in names] == names
     each = {n for n, line in document["signatures"].items() if line.endswith("|mean of each")}
     assert each == {"token_f1", "wer"}
@@ -91,16 +91,16 @@ FORMATS = {
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_the_table_comes_in_every_format(form: str) -> None:
-    told = "-m token_f1 --human good --draws 9 --ranks --cite --format"
-    result = run("agreement", "rated.jsonl", *told.split(), form)
+    options = "-m token_f1 --human good --draws 9 --ranks --cite --format"
+    result = run("agreement", "rated.jsonl", *options.split(), form)
     assert result.exit_code == 0, result.stderr
     assert result.stdout.startswith(FORMATS[form])
     assert ("values:item pearson" in result.stdout) == (form != "csv")
 
 
 def shown(*arguments: str, width: int = 80) -> list[str]:
-    told = ("agreement", "rated.jsonl", *arguments, "--format", "table")
-    ran = run(*told, env={"COLUMNS": str(width)})
+    options = ("agreement", "rated.jsonl", *arguments, "--format", "table")
+    ran = run(*options, env={"COLUMNS": str(width)})
     assert ran.exit_code == 0, ran.stderr
     return ran.stdout.splitlines()
 
@@ -132,9 +132,9 @@ def test_the_table_is_metrics_and_nine_lines_however_much_is_asked(width: int) -
     text = " ".join(lines)
     assert ("columns hidden" in text) == (width < 160)
     assert all(head in text for head in ("item tau_b", "system pearson")) or width < 160
-    whole = shown(*asked, "--draws", "9", "--verbose", width=160)
-    assert whole[0].split()[:4] == ["metric", "dimension", "level", "coefficient"]
-    assert len(whole) > 30
+    table = shown(*asked, "--draws", "9", "--verbose", width=160)
+    assert table[0].split()[:4] == ["metric", "dimension", "level", "coefficient"]
+    assert len(table) > 30
 
 
 MISTAKES = [
@@ -152,8 +152,8 @@ MISTAKES = [
 
 @pytest.mark.parametrize(("arguments", "status", "message"), MISTAKES)
 def test_a_mistake_is_one_line(arguments: str, status: int, message: str) -> None:
-    told = ("-m", "token_f1", *arguments.split(), "--draws", "0")
-    assert message in error(run("agreement", "rated.jsonl", *told), status)
+    options = ("-m", "token_f1", *arguments.split(), "--draws", "0")
+    assert message in error(run("agreement", "rated.jsonl", *options), status)
 
 
 def test_nothing_to_correlate_is_said_before_the_file_is_read() -> None:
@@ -197,8 +197,8 @@ def test_score_adds_the_mean_that_people_would_give() -> None:
 
 def test_labels_of_yes_and_no_are_shown_with_their_interval() -> None:
     write("rated.jsonl", [{**ROWS[0], "label": label} for label in [1] * 11 + [0] + [None] * 3])
-    told = ("-m", "token_f1", "--calibrate", "label", "--format", "csv")
-    result = run("score", "rated.jsonl", *told)
+    options = ("-m", "token_f1", "--calibrate", "label", "--format", "csv")
+    result = run("score", "rated.jsonl", *options)
     # The rows are all alike, so the labels alone say how many are right: 11 of 12.
     low, high = agresti_coull(11, 12)[1:]
     cells = result.stdout.splitlines()[1].split(",")[-4:]
@@ -210,21 +210,21 @@ def test_what_was_measured_is_written_beside_the_card(monkeypatch: pytest.Monkey
     monkeypatch.setattr("metrichub.catalog.registry.Entry.folder", Path())
 
     def last_study(metric: str, *more: str) -> tuple[dict, str]:
-        told = ("-m", metric, "--human", "good", "--draws", "9", *more)
-        result = run("agreement", "rated.jsonl", *told)
+        options = ("-m", metric, "--human", "good", "--draws", "9", *more)
+        result = run("agreement", "rated.jsonl", *options)
         assert result.exit_code == 0, result.stderr
         return json.loads(Path("agreement.json").read_text())["studies"][-1], result.stderr
 
-    study, said = last_study("token_f1", "--write", "mine")
-    assert "wrote agreement.json; 'metrichub check token_f1 --update' adds it to" in said
+    study, message = last_study("token_f1", "--write", "mine")
+    assert "wrote agreement.json; 'metrichub check token_f1 --update' adds it to" in message
     assert (study["data"]["name"], study["spec"], study["data"]["items"]) == ("mine", "token_f1", 2)
     # Rows of the ceiling and of chance are columns of the metric's.
     names = [(row["dimension"], row["coefficient"]) for row in study["results"]]
     assert names == [("good", name) for name in ("pearson", "spearman", "tau_b")]
-    told = study["protocol"], study["draws"], study["confidence"], study["references"]
-    assert told == ("no named one", 9, 0.95, "references as the metric takes them")
-    _, said = last_study("token_f1", "--write", "mine")
-    assert "unchanged: agreement.json" in said
+    protocol = study["protocol"], study["draws"], study["confidence"], study["references"]
+    assert protocol == ("no named one", 9, 0.95, "references as the metric takes them")
+    _, message = last_study("token_f1", "--write", "mine")
+    assert "unchanged: agreement.json" in message
     other = ("--protocol", "g-eval", "--confidence", "0.9", "--write", "other")
     study, _ = last_study("short = token_f1()", *other)
     assert (study["data"]["name"], study["spec"]) == ("other", "short = token_f1()")
@@ -256,16 +256,18 @@ def test_ranks_and_citations_are_shown_on_request_alone() -> None:
 
 
 def test_scores_of_a_file_have_no_card_to_write_beside() -> None:
-    told = ("--score", "good", "--human", "good", "--draws", "9", "--write", "mine")
-    result = run("agreement", "rated.jsonl", *told)
+    options = ("--score", "good", "--human", "good", "--draws", "9", "--write", "mine")
+    result = run("agreement", "rated.jsonl", *options)
     assert result.exit_code == 2
     assert "--write needs -m METRIC, as columns of scores have no card" in result.stderr
 
 
 def test_a_page_shows_the_agreement_that_was_measured_and_every_sample() -> None:
     write("rated.jsonl", [{**row, "fine": 5 - int(str(row["good"]))} for row in ROWS])
-    told = "-m token_f1 -m wer --human good --human fine --coefficient tau_b --level item --draws 9"
-    result = run("agreement", "rated.jsonl", *told.split(), "--report", "p.html")
+    options = (
+        "-m token_f1 -m wer --human good --human fine --coefficient tau_b --level item --draws 9"
+    )
+    result = run("agreement", "rated.jsonl", *options.split(), "--report", "p.html")
     assert result.exit_code == 0, result.stderr
     page = Path("p.html").read_text("utf-8")
     # Both rank alike, and tau-b, which is 1 and 1/3, is as the terminal says it.
@@ -274,9 +276,9 @@ def test_a_page_shows_the_agreement_that_was_measured_and_every_sample() -> None
     assert "Agreement on good <small>Kendall&#39;s tau-b</small>" in page
     assert "<small>on the ratings it was chosen by</small>" in page
     assert "tau-b over the outputs of each item, then the mean over items" in page
-    found = Page(Path("p.html"))
-    assert "b c d e" in json.dumps(found.samples)
-    assert [rating["name"] for rating in found.data["people"]["ratings"]] == ["good", "fine"]
+    actual = Page(Path("p.html"))
+    assert "b c d e" in json.dumps(actual.samples)
+    assert [rating["name"] for rating in actual.data["people"]["ratings"]] == ["good", "fine"]
 
 
 def test_a_page_shows_agreement_with_preferences() -> None:
@@ -288,9 +290,9 @@ def test_a_page_shows_agreement_with_preferences() -> None:
     page = Path("p.html").read_text("utf-8")
     assert "<h1>Mine</h1>" in page
     assert "<td>token_f1</td>" in page.partition('id="people"')[2]
-    found = Page(Path("p.html"))
-    assert "people" not in found.data
-    assert '"x y"' in json.dumps(found.samples)
+    actual = Page(Path("p.html"))
+    assert "people" not in actual.data
+    assert '"x y"' in json.dumps(actual.samples)
     for side in "ab":
         write("pairs.jsonl", [*rows[:2], {**rows[2], side: 3}])
         assert "pairs.jsonl:3: predictions" in run(*pairs).stderr
@@ -304,5 +306,5 @@ def test_a_page_shows_agreement_with_preferences() -> None:
     ],
 )
 def test_a_page_needs_samples_that_metrics_score(arguments: str, why: str) -> None:
-    told = (*arguments.split(), "--human", "good", "--report", "p.html")
-    assert why in error(run("agreement", "rated.jsonl", *told), 2)
+    options = (*arguments.split(), "--human", "good", "--report", "p.html")
+    assert why in error(run("agreement", "rated.jsonl", *options), 2)

@@ -28,8 +28,8 @@ def few(scores: Any = SCORES, human: Any = HUMAN, **options: Any):
 
 def test_outputs_without_systems_are_of_no_number_of_systems() -> None:
     # Several outputs of an item say nothing about who made them.
-    found = [few(system=system, level="pooled").data for system in (SYSTEM, None)]
-    assert [(data.systems, data.items) for data in found] == [(3, 2), (1, 2)]
+    result = [few(system=system, level="pooled").data for system in (SYSTEM, None)]
+    assert [(data.systems, data.items) for data in result] == [(3, 2), (1, 2)]
 
 
 def test_systems_alone_are_read_in_the_order_of_the_items() -> None:
@@ -68,8 +68,8 @@ def test_an_empty_cell_is_a_missing_score() -> None:
 def test_a_cut_is_of_each_metric_s_own_scale() -> None:
     labels = {"good": ["yes", "no", "no", "yes", None, "yes"]}
     scores = {"mine": SCORES, "errors": [-score for score in SCORES]}
-    told: dict[str, Any] = {"better": {"errors": "lower"}, "coefficient": "balanced_accuracy"}
-    agreement = correlate(scores, labels, **told, cut=0.3, draws=50)
+    options: dict[str, Any] = {"better": {"errors": "lower"}, "coefficient": "balanced_accuracy"}
+    agreement = correlate(scores, labels, **options, cut=0.3, draws=50)
     # By .3 or more: yes but for .1, of which people say yes; .4 and .3 are no. TPR 2/3, TNR 0/2.
     assert agreement.row("mine").value == pytest.approx((2 / 3 + 0) / 2)
     # Errors of at most .3 are a yes, and all of these are negative.
@@ -81,7 +81,7 @@ def test_a_cut_is_of_each_metric_s_own_scale() -> None:
     assert agreement.verdicts("errors", "good").tpr.value == 1
     assert agreement.compare("mine", "errors", draws=50).difference == pytest.approx(1 / 3 - 1 / 2)
     # Errors of at most -.35 are those of .9, .7 and .4, of which people call .4 and .3 no.
-    agreement = correlate(scores, labels, **told, cut=-0.35, draws=0)
+    agreement = correlate(scores, labels, **options, cut=-0.35, draws=0)
     assert agreement.verdicts("errors", "good").confusion == ((1, 1), (1, 2))
     assert agreement.row("errors").value == pytest.approx((2 / 3 + 1 / 2) / 2)
 
@@ -265,9 +265,9 @@ def test_a_mistake_is_named_in_one_line(message: str, options: dict[str, Any]) -
 def test_soft_pairwise_accuracy_is_of_items_that_all_systems_have() -> None:
     metric, human = np.random.default_rng(5).normal(size=(2, 4, 9))
     lacking = np.where(np.arange(36).reshape(4, 9) == 21, np.nan, metric)
-    whole = np.delete(metric, 3, axis=1), np.delete(human, 3, axis=1)
-    assert soft_pairwise_accuracy(lacking, human) == soft_pairwise_accuracy(*whole)
-    assert soft_pairwise_chance(lacking) == soft_pairwise_chance(whole[0]) > 0.5
+    sides = np.delete(metric, 3, axis=1), np.delete(human, 3, axis=1)
+    assert soft_pairwise_accuracy(lacking, human) == soft_pairwise_accuracy(*sides)
+    assert soft_pairwise_chance(lacking) == soft_pairwise_chance(sides[0]) > 0.5
     assert value_at("system", "soft_pairwise_accuracy", human, human)[:3] == (1, 1, 0)
     one_item_each = np.array([[1.0, np.nan], [np.nan, 2.0]])
     for none in (one_item_each, np.ones((1, 2))):
@@ -298,10 +298,10 @@ def test_agreement_without_its_data_tests_nothing() -> None:
 def test_the_ceiling_of_tau_wmt_is_of_pairs_as_far_apart_as_the_metric_s(threshold: float) -> None:
     # Two systems, two items and two raters; the second item's are 5 and -2 apart.
     ratings = np.array([[[10.0, 0], [50, 50]], [[30, 20], [55, 48]]])
-    told: dict[str, Any] = {"coefficient": "tau_wmt", "level": "item", "draws": 0}
-    agreement = correlate(ratings.mean(2), ratings, **told, threshold=threshold)
-    one, other = ratings[..., 0], ratings[..., 1]
-    values = [ranked_pairs(*pair, threshold).tau_wmt for pair in ((one, other), (other, one))]
+    options: dict[str, Any] = {"coefficient": "tau_wmt", "level": "item", "draws": 0}
+    agreement = correlate(ratings.mean(2), ratings, **options, threshold=threshold)
+    first, other = ratings[..., 0], ratings[..., 1]
+    values = [ranked_pairs(*pair, threshold).tau_wmt for pair in ((first, other), (other, first))]
     assert agreement.row("human ceiling").value == pytest.approx(np.nanmean(values))
 
 

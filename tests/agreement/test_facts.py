@@ -52,9 +52,9 @@ def test_the_hash_is_that_of_systems_items_and_ratings_as_json() -> None:
 
 def test_the_hash_of_preferences_is_that_of_items_systems_and_sides_as_json() -> None:
     pairs = {"mine": ([1, 2], [2, 1])}
-    told: dict[str, Any] = {"item": ["i", 7], "systems": (["x", "x"], ["y", "z"]), "draws": 0}
+    options: dict[str, Any] = {"item": ["i", 7], "systems": (["x", "x"], ["y", "z"]), "draws": 0}
     votes: dict[str, list[Any]] = {"b": ["a", "tie"], "a": [["b", None], ["b", "a"]]}
-    named = correlate_preferences(pairs, votes, **told).data
+    named = correlate_preferences(pairs, votes, **options).data
     assert named.sha256 == sha256(
         ["i", "x", "y", {"a": [-1.0], "b": [1.0]}], ["7", "x", "z", {"a": [-1.0, 1.0], "b": [0.0]}]
     )
@@ -67,8 +67,8 @@ def test_the_hash_of_preferences_is_that_of_items_systems_and_sides_as_json() ->
 
 
 def test_json_has_every_number_and_null_for_none() -> None:
-    told: dict[str, Any] = {"coefficient": "tau_b", "draws": 0, "confidence": 0.9, "seed": 3}
-    agreement = correlate({"m": SCORES}, {"größe": HUMAN}, item=ITEM, system=SYSTEM, **told)
+    options: dict[str, Any] = {"coefficient": "tau_b", "draws": 0, "confidence": 0.9, "seed": 3}
+    agreement = correlate({"m": SCORES}, {"größe": HUMAN}, item=ITEM, system=SYSTEM, **options)
     document = json.loads(agreement.to_json())
     row = {"dimension": "größe", "level": "item", "coefficient": "tau_b", "low": None, "high": None,
            "undefined": 0, "unscored": 0, "epsilon": None, "note": ""}  # fmt: skip
@@ -116,11 +116,11 @@ PAPERS = [
 
 
 def test_a_protocol_cites_its_own_papers_in_their_order() -> None:
-    found = [
-        (name, " ".join(entry.split("{")[1].split(",")[0] for entry in one.bibtex.split("\n\n")))
-        for name, one in protocols().items()
+    results = [
+        (name, " ".join(entry.split("{")[1].split(",")[0] for entry in row.bibtex.split("\n\n")))
+        for name, row in protocols().items()
     ]
-    assert found == PAPERS
+    assert results == PAPERS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,8 +142,8 @@ def test_each_output_of_a_judge_has_its_own_consistency_in_its_own_report() -> N
     rows = [{"prediction": text} for text in ("a", "bb", "ccc")]
     report = Hub(Turning(name="mine")).evaluate(rows, repeats=2)
     judges = judges_of(report, ["mine.asked", "other", "mine"])
-    told = [(judge.metric, judge.runs, judge.same.value) for judge in judges]
-    assert told == [("mine.asked", 2, 0), ("mine", 2, 1)]
+    facts = [(judge.metric, judge.runs, judge.same.value) for judge in judges]
+    assert facts == [("mine.asked", 2, 0), ("mine", 2, 1)]
     narrow, usual, same, wide = (
         judges_of(report, ["mine"], *how)[0].same.low for how in ((0.5,), (), (0.95,), (0.99,))
     )
@@ -166,11 +166,11 @@ def test_votes_are_said_in_words_and_joined_to_samples() -> None:
 def test_preferences_take_no_options_of_ratings(name: str) -> None:
     report = Hub("token_f1").evaluate(VOTED)
     votes = {"item": [1], "system_a": ["p"], "system_b": ["q"], "winner": ["q"]}
-    told: dict[str, Any] = {"preferences": votes, "draws": 0}
-    assert report.agreement(**told, **{name: None}).row(coefficient="accuracy").value == 1
+    options: dict[str, Any] = {"preferences": votes, "draws": 0}
+    assert report.agreement(**options, **{name: None}).row(coefficient="accuracy").value == 1
     for value in ("item", 0):
         with pytest.raises(ParameterError, match=f"{name}=.* applies to ratings only"):
-            report.agreement(**told, **{name: value})
+            report.agreement(**options, **{name: value})
 
 
 @pytest.mark.parametrize(
@@ -246,18 +246,18 @@ def test_a_report_without_columns_has_none_to_name() -> None:
 def test_a_table_of_agreement_is_written_as_other_tables_are() -> None:
     row = AgreementRow(metric="<m>", dimension="d", level="item", coefficient="tau_b", value=0.25)
     agreement = correlate([1, 2, 3], [1, 3, 2], draws=0, level="pooled", coefficient="pearson")
-    made = replace(agreement, rows=[row], notes=["a & b"])
+    text = replace(agreement, rows=[row], notes=["a & b"])
     head = ["metric", "dimension", "level", "coefficient", "value", "low", "high", "used"]
-    frame = made.to_frame()
+    frame = text.to_frame()
     assert ([*frame], frame["value"].tolist()) == (head, [0.25])
-    assert made.to_csv() == f"{','.join(head)}\n<m>,d,item,tau_b,0.25,,,0\n"
-    assert made.to_markdown().splitlines()[2] == r"| \<m> | d | item | tau_b | 0.2500 | – | – | 0 |"
-    assert made.to_markdown().endswith("`a & b`\n")
-    assert "<td>&lt;m&gt;</td>" in made._repr_html_()
-    assert "<p>a &amp; b</p>" in made._repr_html_()
-    shown = repr(made).splitlines()
-    assert (shown[0].split(), shown[2:]) == (head, [made.line(), "a & b"])
+    assert text.to_csv() == f"{','.join(head)}\n<m>,d,item,tau_b,0.25,,,0\n"
+    assert text.to_markdown().splitlines()[2] == r"| \<m> | d | item | tau_b | 0.2500 | – | – | 0 |"
+    assert text.to_markdown().endswith("`a & b`\n")
+    assert "<td>&lt;m&gt;</td>" in text._repr_html_()
+    assert "<p>a &amp; b</p>" in text._repr_html_()
+    shown = repr(text).splitlines()
+    assert (shown[0].split(), shown[2:]) == (head, [text.line(), "a & b"])
     # Columns that no row fills are left out.
     for more in ({"undefined": 1}, {"unscored": 2, "note": "so"}, {"epsilon": 0.5}):
         rows = [row, replace(row, **more)]
-        assert list(replace(made, rows=rows).table().head) == [*head, *more]
+        assert list(replace(text, rows=rows).table().head) == [*head, *more]

@@ -58,8 +58,8 @@ def measured(*arguments: str) -> dict[str, Any]:
     ],
 )
 def test_a_column_that_the_file_lacks_is_named(arguments: str) -> None:
-    *_, name = told = arguments.split()
-    message = error(run(*OF_RATED, *told), 3)
+    *_, name = options = arguments.split()
+    message = error(run(*OF_RATED, *options), 3)
     assert f"rated.jsonl: there is no column {name!r}" in message
     assert message.rstrip().endswith("(columns: id, system, prediction, reference, good, who)")
 
@@ -69,13 +69,13 @@ def test_a_column_that_the_file_lacks_is_named(arguments: str) -> None:
     ["", "--rater who", "--severity how --item id", "--rater who --protocol g-eval"],
 )
 def test_a_text_that_cannot_be_scored_is_told_by_its_line(more: str) -> None:
-    known = {"how": "minor", "references": ["b c d e", "b"]}
+    columns = {"how": "minor", "references": ["b c d e", "b"]}
     texts = {0: "b", 1: "b c", 2: 7}
     rows = [
         {"id": row["id"], "who": row["who"], "good": row["good"], "prediction": texts[row["id"]]}
         for row in RATED
     ]
-    write("rated.jsonl", [row | known for row in rows])
+    write("rated.jsonl", [row | columns for row in rows])
     assert "rated.jsonl:5: predictions" in error(run(*OF_RATED, *more.split()), 3)
 
 
@@ -100,8 +100,8 @@ def test_preferences_between_systems_draw_what_is_asked_for(draw: str | None, sh
 
 def test_votes_of_an_item_s_raters_are_gathered_by_its_systems_too() -> None:
     write("arena.jsonl", [{**row, "id": 1} for row in (*[ARENA[0]] * 3, ARENA[2])])
-    told = ("--human", "winner", "--score", "m", "--rater", "id")
-    document = measured("agreement", "arena.jsonl", *told)
+    options = ("--human", "winner", "--score", "m", "--rater", "id")
+    document = measured("agreement", "arena.jsonl", *options)
     assert (document["data"]["samples"], document["data"]["raters"]) == (2, 3)
 
 
@@ -114,10 +114,10 @@ def test_agreement_that_equals_its_bound_is_enough(least: str, status: int) -> N
 
 def test_every_value_below_a_bound_is_told() -> None:
     arguments = ("--level", "pooled", "--draws", "0", "--fail-under", "token_f1=1.5")
-    one = [row for row in RATED if row["who"] == "A"]
-    write("rated.jsonl", [{**row, "good": 1 if row["id"] else 2} for row in one])
-    told = run(*OF_RATED, *arguments).stderr
-    assert [line for line in told.splitlines() if "failed" in line] == [
+    rows = [row for row in RATED if row["who"] == "A"]
+    write("rated.jsonl", [{**row, "good": 1 if row["id"] else 2} for row in rows])
+    output = run(*OF_RATED, *arguments).stderr
+    assert [line for line in output.splitlines() if "failed" in line] == [
         f"metrichub: failed: token_f1: {name} of pooled with good is {value}, below 1.5"
         # Scores .4, .667, .857 less their mean .641 beside ratings 2, 1, 1 less 4/3: r is
         # -.2413 / sqrt(.1055 · .6667); ranks 1, 2, 3 and 3, 1.5, 1.5: -1.5 / sqrt(2 · 1.5); two of
@@ -140,8 +140,8 @@ def test_the_mean_of_a_protocol_has_no_rank_of_its_own() -> None:
         for m, s in enumerate("xyz")
     ]
     write("rated.jsonl", rows)
-    told = ["--score", "m", "--score", "n", "--human", "good", "--protocol", "wmt25", "--ranks"]
-    document = measured("agreement", "rated.jsonl", *told)
+    options = ["--score", "m", "--score", "n", "--human", "good", "--protocol", "wmt25", "--ranks"]
+    document = measured("agreement", "rated.jsonl", *options)
     assert {row["level"] for row in document["results"]} == {"system", "item", "average"}
     assert [(place["level"], place["coefficient"]) for place in document["ranks"]] == [
         ("system", "soft_pairwise_accuracy"),
@@ -161,8 +161,8 @@ def test_a_page_of_errors_shows_their_scores() -> None:
     assert result.exit_code == 0, result.stderr
     page = Path("p.html").read_text("utf-8")
     assert "<h1>token_f1 agrees with people on mqm: " in page
-    found = Page(Path("p.html")).data["people"]["ratings"]
-    assert found == [{"name": "mqm", "values": [[-5, -1, 0]]}]
+    ratings = Page(Path("p.html")).data["people"]["ratings"]
+    assert ratings == [{"name": "mqm", "values": [[-5, -1, 0]]}]
 
 
 def test_options_that_are_repeated_add_up() -> None:
@@ -173,38 +173,38 @@ def test_options_that_are_repeated_add_up() -> None:
         ]
     ]  # fmt: skip
     write("rated.jsonl", rows)
-    told = (
+    options = (
         "--score m --score n --human good --human fine --level pooled --level item --item d "
         "--system s --coefficient tau_b --coefficient acc_eq --better m=higher --better n=lower "
         "--fail-under m=-1 --fail-under n=-1 --ranks"
     )
     keys = ("metric", "dimension", "level", "coefficient")
-    document = measured("agreement", "rated.jsonl", *told.split())
-    found = {
+    document = measured("agreement", "rated.jsonl", *options.split())
+    values = {
         tuple(row[key] for key in keys): row["value"]
         for row in document["results"]
         if row["metric"] in "mn"
     }
     # Of the pairs of each item m and -n have both: right of one by "good", of one by "fine".
     for name, dimension in product("mn", ("good", "fine")):
-        assert found[name, dimension, "item", "tau_b"] == 0
-        assert found[name, dimension, "item", "acc_eq"] == 1 / 2
-    assert len(found) == 2 * 2 * 2 * 2
+        assert values[name, dimension, "item", "tau_b"] == 0
+        assert values[name, dimension, "item", "acc_eq"] == 1 / 2
+    assert len(values) == 2 * 2 * 2 * 2
     ranked = {tuple(place[key] for key in keys[1:]) for place in document["ranks"]}
-    assert ranked == {place[1:] for place in found}
+    assert ranked == {place[1:] for place in values}
 
 
 @pytest.mark.parametrize(
-    ("told", "shown"),
+    ("options", "shown"),
     [
         ("", [1000, 0.95, 12345, "items", None]),
         ("--draws 7 --confidence 0.8 --seed 3 --protocol qags", [7, 0.8, 3, "items", "qags"]),
     ],
 )
 def test_options_reach_the_result_or_have_the_defaults_of_the_help(
-    told: str, shown: list[Any]
+    options: str, shown: list[Any]
 ) -> None:
-    result = run(*OF_RATED, "--rater", "who", *told.split(), "--format", "json")
+    result = run(*OF_RATED, "--rater", "who", *options.split(), "--format", "json")
     document = json.loads(result.stdout)
     assert [document[name] for name in ("draws", "confidence", "seed", "draw", "protocol")] == shown
 
@@ -246,9 +246,9 @@ def test_verdicts_in_a_column_are_taken_as_they_are_and_turned_by_no_direction()
     write("pairs.jsonl", rows)
     arguments = ("agreement", "pairs.jsonl", "--human", "won", "--coefficient", "accuracy")
     document = measured(*arguments, "--score", "m", "--score", "a,b")
-    found = {row["metric"]: row["value"] for row in document["results"]}
+    values = {row["metric"]: row["value"] for row in document["results"]}
     # Two of four are right, by words as by numbers.
-    assert (found["m"], found["a,b"]) == (2 / 4, 2 / 4)
+    assert (values["m"], values["a,b"]) == (2 / 4, 2 / 4)
     lower = measured(*arguments, "--score", "a,b", "--better", "a,b=lower")
     assert lower["results"][0]["value"] == 1 / 4
     plain = measured(*arguments, "--score", "m", "--better", "m=neither")

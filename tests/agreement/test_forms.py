@@ -122,8 +122,8 @@ def test_how_far_a_judge_agrees_with_itself_stands_beside() -> None:
     narrow = measured(*arguments, "--repeats", "3", "--confidence", "0.5")["judges"]
     # The judge is a hash of the texts: it says the same whenever it is asked, in any order.
     for (judge,) in (asked, narrow):
-        told = judge["metric"], judge["runs"], judge["same"], judge["order"]
-        assert told == ("pairwise", 3, 1, 1)
+        facts = judge["metric"], judge["runs"], judge["same"], judge["order"]
+        assert facts == ("pairwise", 3, 1, 1)
     assert narrow[0]["same_low"] > asked[0]["same_low"]
     form = ("agreement", *arguments, "--draws", "0", "--format")
     assert "metric    runs   order  order_low  order_high" in run(*form, "table").stdout
@@ -161,8 +161,8 @@ MISTAKES = [
 @pytest.mark.parametrize(("arguments", "status", "message"), MISTAKES)
 def test_a_mistake_is_one_line(arguments: str, status: int, message: str) -> None:
     columns = () if "--pair" in arguments else ("--columns", "predictions=one")
-    told = (*OF_PAIRS, *columns, *arguments.split(), "--draws", "0")
-    assert message in error(run("agreement", "pairs.jsonl", *told), status)
+    options = (*OF_PAIRS, *columns, *arguments.split(), "--draws", "0")
+    assert message in error(run("agreement", "pairs.jsonl", *options), status)
 
 
 def test_help_has_an_example_of_each_form() -> None:

@@ -161,8 +161,8 @@ def test_the_mean_of_a_protocol_has_the_ends_of_its_mean_draws() -> None:
         np.mean([agreement.row("score", level=level).value for level, _ in places])
     )
     units = DrawnUnits("items", 12, 4, 2)
-    told = (row.value, "average", "acc_eq_calibrated", units, 0.95)
-    assert (row.low, row.high) == bounds_of(np.mean(drawn, axis=0), *told)[:2]
+    arguments = (row.value, "average", "acc_eq_calibrated", units, 0.95)
+    assert (row.low, row.high) == bounds_of(np.mean(drawn, axis=0), *arguments)[:2]
     assert row.coefficient == "soft_pairwise_accuracy+acc_eq_calibrated"
     assert (row.used, row.undefined, row.unscored) == (2, 0, 0)
     few = correlate(scores[:, :4], human[:, :4], protocol="wmt25", draws=9)
@@ -192,8 +192,8 @@ def test_an_interval_of_pairs_is_wilson_s_or_of_draws(draw: str) -> None:
     lead = np.random.default_rng(2).normal(size=30)
     systems = [chr(97 + n % 9) for n in range(30)], [chr(65 + n % 10) for n in range(30)]
     names = ("accuracy", "tau_ties_left_out")
-    told: dict[str, Any] = {"systems": systems, "draw": draw, "draws": 50, "coefficient": names}
-    agreement = correlate_preferences({"mine": (lead, np.zeros(30))}, ["a"] * 30, **told)
+    options: dict[str, Any] = {"systems": systems, "draw": draw, "draws": 50, "coefficient": names}
+    agreement = correlate_preferences({"mine": (lead, np.zeros(30))}, ["a"] * 30, **options)
     inputs = agreement._inputs
     assert inputs
     for name in names:
@@ -211,8 +211,8 @@ def test_an_interval_of_pairs_is_wilson_s_or_of_draws(draw: str) -> None:
 def test_many_independent_pairs_have_percentiles_unless_there_are_none(size: int) -> None:
     lead = np.random.default_rng(2).normal(size=size)
     scores = {"mine": (lead, np.zeros(size)), "all": ([1.0] * size, [0.0] * size)}
-    told: dict[str, Any] = {"draws": 50, "coefficient": "accuracy", "confidence": 0.9}
-    agreement = correlate_preferences(scores, ["a"] * size, **told)
+    options: dict[str, Any] = {"draws": 50, "coefficient": "accuracy", "confidence": 0.9}
+    agreement = correlate_preferences(scores, ["a"] * size, **options)
     for name, right in (("mine", int((lead > 0).sum())), ("all", size)):
         row = agreement.row(name)
         by_wilson = (row.low, row.high) == pytest.approx(wilson(right, size, 0.9)[1:])
@@ -222,10 +222,10 @@ def test_many_independent_pairs_have_percentiles_unless_there_are_none(size: int
 
 def test_a_test_of_preferences_swaps_what_belongs_together() -> None:
     right, wrong = ([1] * 6, [0] * 6), ([0] * 6, [1] * 6)
-    told: dict[str, Any] = {"coefficient": "accuracy", "draws": 0}
+    options: dict[str, Any] = {"coefficient": "accuracy", "draws": 0}
     # Three items of two pairs: two of eight swaps are as far apart.
     agreement = correlate_preferences(
-        {"x": right, "y": wrong}, ["a"] * 6, item=list("ijkkji"), **told
+        {"x": right, "y": wrong}, ["a"] * 6, item=list("ijkkji"), **options
     )
     test = agreement.compare("x", "y", draws=4000)
     assert (test.difference, test.draws, test.swap) == (1, 4000, "items")

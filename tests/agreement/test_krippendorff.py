@@ -100,9 +100,9 @@ def test_fleiss_kappa_takes_two_raters_or_more(ratings: list[str]) -> None:
 
 def alpha_of_pairs(ratings: list[list[float]], scale: str) -> float:
     """One minus the mean distance of two ratings of an item over that of any two ratings."""
-    items = [[one for one in row if not np.isnan(one)] for row in ratings]
+    items = [[value for value in row if not np.isnan(value)] for row in ratings]
     items = [row for row in items if len(row) > 1]
-    every = [one for row in items for one in row]
+    every = [value for row in items for value in row]
 
     def distance(a: float, b: float) -> float:
         if scale == "nominal":
@@ -110,7 +110,7 @@ def alpha_of_pairs(ratings: list[list[float]], scale: str) -> float:
         if scale == "ordinal":
             # The ratings between both, and half of those that are equal to either.
             low, high = sorted((a, b))
-            between = sum(low <= one <= high for one in every)
+            between = sum(low <= value <= high for value in every)
             return (between - (every.count(a) + every.count(b)) / 2) ** 2 if a != b else 0.0
         if scale == "ratio":
             return ((a - b) / (a + b)) ** 2 if a + b else 0.0
@@ -144,8 +144,8 @@ MISSING = [None, math.nan, pandas.NA, pandas.NaT, "", " "]
 def test_a_missing_label_is_none(none: object) -> None:
     # Of the three items that both rated, two agree; "yes" is said of two and of one of them. Chance
     # is (2 * 1 + 1 * 2) / 9 = 4/9, and (2/3 - 4/9) / (5/9) = 2/5, as scikit-learn says of them.
-    one, other = ["yes", "no", none, "no", "yes"], ["yes", "no", none, none, "no"]
-    assert cohen_kappa(one, other) == pytest.approx(2 / 5)
+    first, other = ["yes", "no", none, "no", "yes"], ["yes", "no", none, none, "no"]
+    assert cohen_kappa(first, other) == pytest.approx(2 / 5)
     # Two of three pairs agree; both labels are half of all: (2/3 - 1/2) / (1/2).
     assert fleiss_kappa([["a", "a", none], ["b", none, "b"], [none, "a", "b"], [none] * 3]) == (
         pytest.approx(1 / 3)

@@ -79,8 +79,8 @@ def test_systems_are_compared_on_the_samples_that_they_share(tmp_path: Path) -> 
     assert "over the outputs of each item, then the mean over items" in page.text
     assert "draws of systems and items" in page.text
     # The means are 4 / 3 and 5 / 3.
-    said = "stars: by_b 1.67, a 1.33 (by_b rated higher in 2 of 3 samples, a in 1)"
-    assert page.text.count(said) == 2
+    message = "stars: by_b 1.67, a 1.33 (by_b rated higher in 2 of 3 samples, a in 1)"
+    assert page.text.count(message) == 2
 
 
 def test_labels_that_lay_out_nothing_are_left_aside(tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ NAN = float("nan")
 
 
 @pytest.mark.parametrize(
-    ("ratings", "told"),
+    ("ratings", "order"),
     [
         # A sample that only one system's people rated is in no pair.
         (
@@ -145,8 +145,8 @@ NAN = float("nan")
         ([[1, 2], [NAN, NAN], [2, 3]], "c 2.5, a 1.5 (c rated higher in 2 of 2 samples, a in 0)"),
     ],
 )
-def test_systems_are_ordered_by_their_ratings(ratings: list[list[float]], told: str) -> None:
+def test_systems_are_ordered_by_their_ratings(ratings: list[list[float]], order: str) -> None:
     names = ["a", "b", "c"][: len(ratings)]
-    columns = RatedColumns({"x": [np.array(own) for own in ratings]}, frozenset(), {}, names)
-    assert people._mean_ratings(names, columns) == [f"x: {told}"]
+    columns = RatedColumns({"x": [np.array(rating) for rating in ratings]}, frozenset(), {}, names)
+    assert people._mean_ratings(names, columns) == [f"x: {order}"]
     assert people._mean_ratings(names[:1], columns._replace(rated=names[:1])) == []

@@ -40,7 +40,7 @@ def outputs_of(report: Report) -> list[tuple[str, str, Scores]]:
     return [("exact_match", "score", Scores("exact_match", "higher", {"": values}))]
 
 
-def rows_of(**known: Any) -> list[AgreementRow]:
+def rows_of(**fields: Any) -> list[AgreementRow]:
     row = AgreementRow(
         metric="m",
         dimension="d",
@@ -52,7 +52,7 @@ def rows_of(**known: Any) -> list[AgreementRow]:
         used=9,
     )
     return [
-        replace(row, **known),
+        replace(row, **fields),
         replace(row, metric="human ceiling", value=NAN, low=NAN, high=NAN),
         replace(row, metric="chance", value=0, low=NAN, high=NAN),
     ]
@@ -69,7 +69,7 @@ NONE: dict[str, Any] = {"low": NAN, "high": NAN}
 
 
 @pytest.mark.parametrize(
-    ("known", "first", "reasons"),
+    ("fields", "first", "reasons"),
     [
         ({}, ITEMS, []),
         # A remark on a value with an interval is no reason for having none.
@@ -82,9 +82,9 @@ NONE: dict[str, Any] = {"low": NAN, "high": NAN}
     ],
 )
 def test_sentences_tell_the_coefficient_the_draws_and_reasons_for_no_interval(
-    known: dict[str, Any], first: str, reasons: list[str]
+    fields: dict[str, Any], first: str, reasons: list[str]
 ) -> None:
-    assert people._how([agreement_of(rows_of(**known))]) == [
+    assert people._how([agreement_of(rows_of(**fields))]) == [
         first,
         "In brackets: 95% intervals, by 9 bootstrap draws of samples.",
         *reasons,
@@ -105,8 +105,8 @@ GRID: dict[str, Any] = {"item": list("aabbcc"), "system": list("xyxyxy")}
     ],
 )
 def test_a_page_says_what_was_drawn(options: dict[str, Any], drawn: str) -> None:
-    told = {"draws": 9, "confidence": 0.9, **options}
-    agreement = correlate([1, 4, 3, 9, 8, 7], [1, 3, 2, 5, 3, 4], **told)
+    options_used = {"draws": 9, "confidence": 0.9, **options}
+    agreement = correlate([1, 4, 3, 9, 8, 7], [1, 3, 2, 5, 3, 4], **options_used)
     assert people._how([agreement])[1].startswith(drawn)
 
 
@@ -144,14 +144,14 @@ def test_intervals_have_as_many_draws_as_there_is_time_for(
     monkeypatch.setattr(people, "WORK", work)
     systems = {"": report_of(stars=[1, 2, 2, 3])}
     options = SignificanceOptions(resamples=resamples, confidence=0.9, seed=3)
-    found = people._agreement(systems, rated_columns(systems), ["stars"], options, 1)
-    assert (found.drawn.draws, found.confidence, found.drawn.seed) == (draws, 0.9, 3)
+    agreement = people._agreement(systems, rated_columns(systems), ["stars"], options, 1)
+    assert (agreement.drawn.draws, agreement.confidence, agreement.drawn.seed) == (draws, 0.9, 3)
 
 
 def test_systems_are_pooled_by_item_and_lack_what_they_were_not_asked() -> None:
-    one = report_of(right=[1, 0, 1], stars=[3, 1, 2], more=[1, 1, 2])
+    report = report_of(right=[1, 0, 1], stars=[3, 1, 2], more=[1, 1, 2])
     other = report_of(right=[0, 0, 1], stars=[1, 2, 3])
-    agreement = people._of_several({"x": one, "y": other}, ["stars", "more"], {"draws": 0})
+    agreement = people._of_several({"x": report, "y": other}, ["stars", "more"], {"draws": 0})
     assert agreement.data[:3] == (6, 2, 3)
     by_hand = correlate(
         [1, 0, 1, 0, 0, 1],
@@ -179,19 +179,19 @@ def test_systems_keep_the_directions_of_their_metrics() -> None:
 def test_ratings_of_yes_and_no_and_of_grades_have_tables_of_their_own() -> None:
     report = report_of(right=[1, 0, 1, 0], stars=[3, 1, 2, 2], good=["yes", "no", "no", "yes"])
     shown = ({"": report}, outputs_of(report), SignificanceOptions(resamples=9))
-    found = people.people_of(*shown)
-    assert found is not None
-    assert found.main.head == ["metric", "stars", "good"]
-    assert len(found.whole) == len(found.lines) == 2
-    assert [rating["name"] for rating in found.data["ratings"]] == ["stars", "good"]
-    assert found.data["ratings"][1]["values"] == [[1, 0, 0, 1]]
+    result = people.people_of(*shown)
+    assert result is not None
+    assert result.main.head == ["metric", "stars", "good"]
+    assert len(result.whole) == len(result.lines) == 2
+    assert [rating["name"] for rating in result.data["ratings"]] == ["stars", "good"]
+    assert result.data["ratings"][1]["values"] == [[1, 0, 0, 1]]
     # What was measured is shown as it is, with the columns that were named.
     measured = correlate({"exact_match": [1, 0, 1, 0]}, {"stars": [3, 1, 2, 2]}, draws=0)
     for human, ratings in ((None, []), ("stars", ["stars"]), (["good"], ["good"])):
-        found = people.people_of(*shown, human, measured)
-        assert found is not None
-        assert found.lines == [measured.line()]
-        assert [one["name"] for one in found.data.get("ratings", [])] == ratings
+        result = people.people_of(*shown, human, measured)
+        assert result is not None
+        assert result.lines == [measured.line()]
+        assert [table["name"] for table in result.data.get("ratings", [])] == ratings
     bare = report_of(right=[1, 0])
     assert people.people_of({"": bare}, outputs_of(bare), SignificanceOptions()) is None
     assert people.people_of({"": report}, [], SignificanceOptions()) is None
@@ -311,7 +311,7 @@ def test_tables_have_ranks_and_verdicts_and_the_lines_below_the_last() -> None:
     document = document_of(agreement, ranks, False)
     place = dict(zip(("dimension", "level", "coefficient"), *ranks, strict=True))
     assert document["ranks"] == [{**place, "ranks": {"m": 1, "n": 2}}]
-    assert [one["metric"] for one in document["verdicts"]] == ["m", "n"]
+    assert [verdict["metric"] for verdict in document["verdicts"]] == ["m", "n"]
     bare = document_of(correlate([1, 2], [1, 2], draws=0), {}, True)
     assert not {"ranks", "verdicts"} & bare.keys()
     assert bare["cite"].startswith(bare["line"])

@@ -50,10 +50,10 @@ def test_a_metric_differs_neither_from_itself_nor_from_another_scale_of_it(swap:
 def test_swaps_of_items_have_scipys_p(name: str) -> None:
     sides = trial(np.random.default_rng(7), 6, 12)
     *metrics, human = (side.T for side in sides)
-    own = (calibrate(x, human).epsilon if name != "acc_eq" else 0.0 for x in metrics)
+    epsilons = (calibrate(x, human).epsilon if name != "acc_eq" else 0.0 for x in metrics)
     of_items = [
         [acc_eq(x, z, epsilon) for x, z in zip(side, human, strict=True)]
-        for side, epsilon in zip(metrics, own, strict=True)
+        for side, epsilon in zip(metrics, epsilons, strict=True)
     ]
     # All 4,096 swaps; a share of 2,000 draws has a standard error of .011 at most.
     exact = scipy.stats.permutation_test(
@@ -142,11 +142,13 @@ def test_a_swap_gives_each_metric_what_the_other_had(level: str, name: str, swap
     test = permutation_test(level, name, a, b, human, how)
     observed = difference(level, name, a, b, human)
     # Whole items of a mean over items change places as they are; all else by standard scores.
-    kept = (level, swap) == ("item", "items")
-    own, other = (side if kept else (side - np.nanmean(side)) / np.nanstd(side) for side in (a, b))
-    (coins,) = _coins((1, 6) if kept else human.shape, how)
+    as_is = (level, swap) == ("item", "items")
+    first, other = (
+        side if as_is else (side - np.nanmean(side)) / np.nanstd(side) for side in (a, b)
+    )
+    (coins,) = _coins((1, 6) if as_is else human.shape, how)
     drawn = [
-        difference(level, name, np.where(c, other, own), np.where(c, own, other), human)
+        difference(level, name, np.where(c, other, first), np.where(c, first, other), human)
         for c in coins
     ]
     hits = (np.abs(drawn) >= abs(observed) - 1e-9).sum()
@@ -203,10 +205,10 @@ def test_a_test_of_pairs_has_the_difference_of_the_coefficient(level: str, name:
     # A cell that any side lacks is left out of all.
     a[0, 1], b[1, 1], human[2, 1] = np.nan, np.nan, np.nan
     lacking = np.isnan(a + b + human)
-    whole = [np.where(lacking, np.nan, side) for side in (a, b, human)]
+    complete = [np.where(lacking, np.nan, side) for side in (a, b, human)]
     how = Swapped("pairs", 30)
     assert permutation_test(level, name, a, b, human, how) == permutation_test(
-        level, name, *whole, how
+        level, name, *complete, how
     )
 
 
@@ -241,7 +243,7 @@ def test_coins_are_one_stream_of_numpy_s_generator() -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "expected"),
+    ("first", "other", "expected"),
     [
         # Two of three pairs part the metrics, both for the first: 1 of 4 outcomes, and 2 of 4.
         ([[1, 1, 0]], [[0, 0, 0]], (2 / 3, 1 / 4, 1 / 2)),
@@ -258,19 +260,19 @@ def test_coins_are_one_stream_of_numpy_s_generator() -> None:
     ],
 )
 def test_a_sign_test_of_pairs_is_counted(
-    one: list[list[float]], other: list[list[float]], expected: tuple[float, ...]
+    first: list[list[float]], other: list[list[float]], expected: tuple[float, ...]
 ) -> None:
-    assert pair_swap_test(np.array(one, float), np.array(other, float)) == expected
+    assert pair_swap_test(np.array(first, float), np.array(other, float)) == expected
 
 
 def test_unequal_items_weigh_the_same_in_a_test_of_pairs() -> None:
     # Of the first item the only pair is for one metric, of the second one for each: (1 + 0) / 2.
     # Draws add 1 or -1 of the first and -1, 0 or 1 of the second (1/4, 1/2, 1/4): 1/2 and more in
     # 3 of 8, and -1/2 and more in 7 of 8. A share of 6,000 has a standard error of .0065 at most.
-    one, other = np.array([[1, NAN], [1, 0]]), np.array([[0, NAN], [0, 1]])
-    for pair, difference, upper in (((one, other), 0.5, 3 / 8), ((other, one), -0.5, 7 / 8)):
-        found, p, both = pair_swap_test(*pair, draws=6000)
-        assert found == difference
+    first, other = np.array([[1, NAN], [1, 0]]), np.array([[0, NAN], [0, 1]])
+    for pair, difference, upper in (((first, other), 0.5, 3 / 8), ((other, first), -0.5, 7 / 8)):
+        value, p, both = pair_swap_test(*pair, draws=6000)
+        assert value == difference
         assert (p, both) == pytest.approx((upper, 3 / 4), abs=0.026)
 
 

@@ -47,8 +47,8 @@ def test_pairs_of_better_and_worse_outputs_have_wmt_s_values() -> None:
     (row,) = starting("darr")
     scores = {"metric": (row["input"]["better"], row["input"]["worse"])}
     agreement = correlated(scores, ["a"] * 5, coefficient=ALL[:3])
-    found = {name: agreement.row("metric", coefficient=name).value for name in ALL[:3]}
-    assert found == pytest.approx({name: row["expected"][name] for name in ALL[:3]})
+    values = {name: agreement.row("metric", coefficient=name).value for name in ALL[:3]}
+    assert values == pytest.approx({name: row["expected"][name] for name in ALL[:3]})
     darr = correlated(scores, ["a"] * 5, protocol="wmt20-darr")
     assert darr.row().value == pytest.approx(row["expected"]["tau_wmt"])
     assert "@inproceedings{mathur-etal-2020-results" in darr.cite()
@@ -68,10 +68,10 @@ def test_the_last_rows_are_the_ceiling_and_chance() -> None:
     assert np.isnan(correlated().row("human ceiling", coefficient="accuracy").value)
 
 
-@pytest.mark.parametrize(("said", "preferred"), [("a", "a"), ("tie", "tie"), (None, "a")])
-def test_one_pair_of_one_mind_has_no_kappa(said: str | None, preferred: str) -> None:
+@pytest.mark.parametrize(("message", "preferred"), [("a", "a"), ("tie", "tie"), (None, "a")])
+def test_one_pair_of_one_mind_has_no_kappa(message: str | None, preferred: str) -> None:
     # Chance explains it: both only ever gave this answer, or the metric none.
-    assert np.isnan(correlated([said], [preferred], coefficient="kappa").row().value)
+    assert np.isnan(correlated([message], [preferred], coefficient="kappa").row().value)
 
 
 def test_a_metric_where_lower_is_better_is_turned_and_a_missing_score_is_counted() -> None:
@@ -125,11 +125,11 @@ def test_a_pair_is_drawn_as_often_as_its_item_and_both_systems() -> None:
 def test_the_size_of_blocks_changes_no_draw_of_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
     pairs = OutputPairs.of(list("iijk"), (list("xxyz"), list("yzzx")))
     sides, how = (np.array([1.0, -1, 0, 1]), np.array([1.0, 1, -1, 1])), Drawn("both", 10)
-    whole = resampled("pairs", "kappa", *sides, how, Options(pairs=pairs))
+    values = resampled("pairs", "kappa", *sides, how, Options(pairs=pairs))
     for cells in (8, 1):
         monkeypatch.setattr(module, "_CELLS", cells)
         parts = resampled("pairs", "kappa", *sides, how, Options(pairs=pairs))
-        np.testing.assert_array_equal(parts, whole)
+        np.testing.assert_array_equal(parts, values)
 
 
 def test_pairs_of_an_item_count_in_either_order_from_the_threshold_on() -> None:
@@ -244,8 +244,8 @@ def test_metrics_without_a_value_have_no_test() -> None:
 
 
 def test_without_draws_or_a_value_there_is_no_interval_and_no_reason() -> None:
-    for words, told in (("ab", {}), (["tie"] * 2, {"draws": 9})):
-        agreement = correlated({"mine": ([1, 2], [0, 1])}, words, coefficient="accuracy", **told)
+    for words, options in (("ab", {}), (["tie"] * 2, {"draws": 9})):
+        agreement = correlated({"mine": ([1, 2], [0, 1])}, words, coefficient="accuracy", **options)
         row = agreement.row("mine")
         assert (np.isnan(row.low), row.note) == (True, "")
         others = [(row.used, row.undefined, row.unscored) for row in agreement.rows[1:]]

@@ -9,7 +9,7 @@ import pytest
 
 from metrichub import Hub
 from metrichub.agreement import Agreement, correlate
-from tests.summeval import DIMENSIONS, labels, rated, whole
+from tests.summeval import DIMENSIONS, all_rows, labels, rated
 from tests.vectors import corpus
 
 # Liu et al. (2023), table 1, as Zhong et al. (2022) and Yuan et al. (2021) have them: item-level
@@ -43,19 +43,19 @@ def rouge(rows: list[dict[str, Any]], reference: Callable[[dict[str, Any]], str]
 @cache
 def each_alone() -> dict[str, Any]:
     """The mean over eleven references of the score against each alone; and the first one's."""
-    scored = [rouge(whole(), lambda row, k=k: row["refs"][k]) for k in range(11)]
+    scored = [rouge(all_rows(), lambda row, k=k: row["refs"][k]) for k in range(11)]
     means = {name: np.mean([scores[name] for scores in scored], axis=0) for name in G_EVAL}
     return {"each": means, "first": scored[0]}
 
 
 def relevance(scores: Any, **options: Any) -> Agreement:
-    rows = whole()
+    rows = all_rows()
     return correlate(scores, rated(rows, "relevance"), **labels(rows), draws=0, **options)
 
 
 @pytest.mark.corpora
 def test_all_24_values_of_rouge_on_summeval_come_out_by_the_protocol_g_eval() -> None:
-    rows = whole()
+    rows = all_rows()
     agreement = correlate(
         each_alone()["each"], rated(rows), **labels(rows), protocol="g-eval", draws=0
     )
@@ -86,7 +86,7 @@ def test_published_values_of_one_reference_and_of_systems_come_out() -> None:
 def test_intervals_on_summeval_are_those_of_another_program() -> None:
     # A prototype in numpy and nlpstats' definition, 2,000 draws: relevance by ROUGE-1, item tau-b.
     scores = {"rouge1": each_alone()["each"]["rouge1"]}
-    rows = whole()
+    rows = all_rows()
     for draw, low, high in (("items", 0.209, 0.297), ("both", 0.168, 0.342)):
         row = correlate(
             scores,

@@ -45,8 +45,8 @@ def test_williams_test_is_student_s_t_of_its_formula(
 def test_a_rank_takes_a_p_value_of_at_most_alpha(
     p: float, alpha: tuple[float, ...], ranks: list[int]
 ) -> None:
-    found = significance_clusters({"a": 3, "b": 2, "c": 1}, lambda better, worse: p, *alpha)
-    assert found == dict(zip("abc", ranks, strict=True))
+    result = significance_clusters({"a": 3, "b": 2, "c": 1}, lambda better, worse: p, *alpha)
+    assert result == dict(zip("abc", ranks, strict=True))
     assert significance_clusters({}, lambda better, worse: p) == {}
 
 
@@ -57,17 +57,17 @@ def test_a_metric_without_a_value_is_in_no_rank_and_no_correction(
 ) -> None:
     human, noise = np.random.default_rng(1).normal(size=(2, 40))
     scores = {"good": human, "bad": noise, "none": np.ones(40)}
-    given = {name: scores[name] for name in order.split()}
-    agreement = correlate(given, human, coefficient="tau_b", draws=0)
+    ordered = {name: scores[name] for name in order.split()}
+    agreement = correlate(ordered, human, coefficient="tau_b", draws=0)
     # p is (0 + 1) / 20, and of a single pair the correction changes nothing.
     assert agreement.ranks(corrected=corrected, draws=19, alpha=0.05) == {"good": 1, "bad": 2}
 
 
-def closeness(score: str, label: float, rest: list[float]) -> float:
+def closeness(score: str, label: float, others: list[float]) -> float:
     """How close a label is to the others', by hand."""
     if score == "accuracy":
-        return float(np.mean([label == other for other in rest]))
-    return -float(np.sqrt(np.mean([(label - other) ** 2 for other in rest])))
+        return float(np.mean([label == other for other in others]))
+    return -float(np.sqrt(np.mean([(label - other) ** 2 for other in others])))
 
 
 @pytest.mark.parametrize("score", ["accuracy", "neg_rmse"])
@@ -78,12 +78,12 @@ def test_a_judge_is_as_close_to_the_others_as_the_rater_it_replaces(score: Any) 
     for k in range(3):
         sides = []
         for labels, its in zip(raters[:4], judge[:4], strict=True):
-            rest = [r for r in np.delete(labels, k) if not np.isnan(r)]
-            if rest and not np.isnan(labels[k]):
-                sides.append([closeness(score, one, rest) for one in (labels[k], its)])
-        own, other = np.array(sides).T
-        lead = (own >= other).astype(float) - (other >= own)
-        shares.append(np.mean(other >= own))
+            others = [r for r in np.delete(labels, k) if not np.isnan(r)]
+            if others and not np.isnan(labels[k]):
+                sides.append([closeness(score, label, others) for label in (labels[k], its)])
+        first, other = np.array(sides).T
+        lead = (first >= other).astype(float) - (other >= first)
+        shares.append(np.mean(other >= first))
         same = len(set(lead)) == 1
         t_test = scipy.stats.ttest_1samp(lead, 0.3, alternative="less") if not same else None
         p_values.append(t_test.pvalue if t_test else float(lead[0] >= 0.3))

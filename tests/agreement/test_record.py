@@ -27,11 +27,11 @@ def run(*arguments: str) -> Result:
 
 def varied(asked: Asked) -> Reply:
     """Answers that depend on the texts, so that scores of summaries differ."""
-    said = answer(asked)
-    if "score" in said:
+    message = answer(asked)
+    if "score" in message:
         scale = asked.schema["properties"]["score"]["enum"]
-        said["score"] = scale[len(str(asked.data)) % len(scale)]
-    return completion(json.dumps(said))
+        message["score"] = scale[len(str(asked.data)) % len(scale)]
+    return completion(json.dumps(message))
 
 
 @pytest.fixture(scope="module")

@@ -146,7 +146,7 @@ def test_a_smaller_confidence_makes_every_interval_narrower() -> None:
 
 def test_mistakes_are_named() -> None:
     ratings: Any = [4, 2, 5, 1, 3, 3]
-    one = report()
+    scored = report()
     mistakes: list[tuple[type[Exception], str, dict[str, Any]]] = [
         (ReportError, "pass columns of ratings or preferences=", {"human": {"good": ratings}}),
         (ParameterError, "level='item' is not allowed; choose None, as it", {"level": "item"}),
@@ -154,15 +154,15 @@ def test_mistakes_are_named() -> None:
         (ReportError, "nothing to compare with; name a column", {"preferences": None}),
         (ReportError, r"pass ratings as \{'quality': ", {"human": ratings}),
     ]
-    for kind, message, told in mistakes:
+    for kind, message, details in mistakes:
         with pytest.raises(kind, match=message):
-            one.agreement(**{"preferences": VOTES, **told})
+            scored.agreement(**{"preferences": VOTES, **details})
     with pytest.raises(ReportError, match=r"human names a column of the report; it is \[4, 2, 5"):
-        one.calibrated(ratings)
+        scored.calibrated(ratings)
     with pytest.raises(ReportError, match="no output 'recal'; did you mean 'recall'"):
-        one.verdicts("good", "token_f1", output="recal")
+        scored.verdicts("good", "token_f1", output="recal")
     with pytest.raises(TypeError, match="'levels'"):
-        one.agreement({"good": ratings}, levels="item")
+        scored.agreement({"good": ratings}, levels="item")
     with pytest.raises(InputError, match="token_f1 scores one output, and people chose"):
         report([{**row, "winner": "a"} for row in ROWS]).agreement("winner")
     with pytest.raises(InputError, match="need the system of every sample: name its"):

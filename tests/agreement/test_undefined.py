@@ -107,8 +107,8 @@ def test_chance_is_a_constant_s_value_or_a_coin_s(name: str, value: float) -> No
 def test_a_threshold_is_the_least_that_is_right_most_often(
     scores: list[list[float]], human: list[list[float]], expected: tuple[float, float, bool]
 ) -> None:
-    found = calibrate(np.array(scores), np.array(human))
-    assert found == pytest.approx(expected, nan_ok=True)
+    calibration = calibrate(np.array(scores), np.array(human))
+    assert calibration == pytest.approx(expected, nan_ok=True)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -117,18 +117,18 @@ def test_no_threshold_is_right_more_often_than_the_one_that_is_chosen(seed: int)
     z = random.integers(0, 3, (4, 6)).astype(float)
     x = np.round(z + random.normal(size=z.shape), 1)
     x[0, :5] = z[1, 2] = x[2, 0] = np.nan
-    found = calibrate(x, z)
+    value = calibrate(x, z)
     apart = np.abs(x[:, :, None] - x[:, None, :])
     means = {
         epsilon: np.nanmean([acc_eq(*row, epsilon) for row in zip(x, z, strict=True)])
         for epsilon in (0.0, *np.unique(apart[~np.isnan(apart)]))
     }
-    assert found.accuracy == pytest.approx(max(means.values()))
-    assert means[found.epsilon] == pytest.approx(found.accuracy)
+    assert value.accuracy == pytest.approx(max(means.values()))
+    assert means[value.epsilon] == pytest.approx(value.accuracy)
     # Each pair of places that have both, in either order.
-    there = ~np.isnan(x + z)
-    pairs = apart[there[:, :, None] & there[:, None, :] & ~np.eye(6, dtype=bool)]
-    assert found.ties_nearly_all == (found.epsilon > 0 and (pairs <= found.epsilon).mean() > 0.95)
+    present = ~np.isnan(x + z)
+    pairs = apart[present[:, :, None] & present[:, None, :] & ~np.eye(6, dtype=bool)]
+    assert value.ties_nearly_all == (value.epsilon > 0 and (pairs <= value.epsilon).mean() > 0.95)
 
 
 @pytest.mark.parametrize("system", [None, ["x", "x"]])

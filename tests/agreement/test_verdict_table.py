@@ -33,23 +33,23 @@ def verdicts(tn: int, fp: int, fn: int, tp: int, **options: Any) -> Any:
 def test_all_rates_come_from_four_counts(counts: tuple[int, ...], confidence: float) -> None:
     tn, fp, fn, tp = counts
     n = sum(counts)
-    found = verdicts(*counts, confidence=confidence)
-    assert found.confusion == ((tn, fp), (fn, tp))
-    assert found.tpr == wilson(tp, tp + fn, confidence)
-    assert found.tnr == wilson(tn, tn + fp, confidence)
-    assert found.accuracy == wilson(tp + tn, n, confidence)
-    assert found.balanced_accuracy == pytest.approx((tp / (tp + fn) + tn / (tn + fp)) / 2)
-    assert (found.rate, found.human_rate) == ((tp + fp) / n, (tp + fn) / n)
+    result = verdicts(*counts, confidence=confidence)
+    assert result.confusion == ((tn, fp), (fn, tp))
+    assert result.tpr == wilson(tp, tp + fn, confidence)
+    assert result.tnr == wilson(tn, tn + fp, confidence)
+    assert result.accuracy == wilson(tp + tn, n, confidence)
+    assert result.balanced_accuracy == pytest.approx((tp / (tp + fn) + tn / (tn + fp)) / 2)
+    assert (result.rate, result.human_rate) == ((tp + fp) / n, (tp + fn) / n)
     margins = (tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)
-    assert found.mcc == pytest.approx((tp * tn - fp * fn) / sqrt(margins))
+    assert result.mcc == pytest.approx((tp * tn - fp * fn) / sqrt(margins))
     chance = ((tp + fp) * (tp + fn) + (tn + fn) * (tn + fp)) / n**2
-    assert found.kappa == pytest.approx(((tp + tn) / n - chance) / (1 - chance))
-    assert found.disagreements == tuple(range(tn, tn + fp + fn))
-    assert found.undecided == 2
+    assert result.kappa == pytest.approx(((tp + tn) / n - chance) / (1 - chance))
+    assert result.disagreements == tuple(range(tn, tn + fp + fn))
+    assert result.undecided == 2
     # Rogan and Gladen (1978), within 0 and 1.
-    better = found.tpr.value + found.tnr.value - 1
-    expected = np.clip((0.6 + found.tnr.value - 1) / better, 0, 1) if better > 0 else NAN
-    corrected = found.corrected_rate(0.6), corrected_rate(0.6, found.tpr.value, found.tnr.value)
+    better = result.tpr.value + result.tnr.value - 1
+    expected = np.clip((0.6 + result.tnr.value - 1) / better, 0, 1) if better > 0 else NAN
+    corrected = result.corrected_rate(0.6), corrected_rate(0.6, result.tpr.value, result.tnr.value)
     assert corrected == pytest.approx((expected, expected), nan_ok=True)
 
 
@@ -67,15 +67,15 @@ ALL = {"tpr", "tnr", "mcc", "balanced_accuracy", "rate", "human_rate"}
     ],
 )
 def test_a_rate_of_no_case_is_not_known(counts: tuple[int, ...], lacking: set[str]) -> None:
-    found = verdicts(*counts)
+    result = verdicts(*counts)
     # A share is a value and its interval.
-    values = {name: np.atleast_1d(getattr(found, name))[0] for name in ALL}
+    values = {name: np.atleast_1d(getattr(result, name))[0] for name in ALL}
     assert {name for name, value in values.items() if np.isnan(value)} == lacking
 
 
 def test_verdicts_are_cut_at_a_half_and_people_s_above_zero() -> None:
-    found = verdict_agreement([0.5, 0.49, 1, 0], [0.1, 1, 0, -1])
-    assert found.confusion == ((1, 1), (1, 1))
+    agreement = verdict_agreement([0.5, 0.49, 1, 0], [0.1, 1, 0, -1])
+    assert agreement.confusion == ((1, 1), (1, 1))
     assert verdict_agreement([0.5, 2], [0, 1], cut=2).confusion == ((1, 0), (0, 1))
     assert verdict_agreement([0.5, 2], [0, 1], cut=2.5).confusion == ((1, 0), (1, 0))
 
@@ -85,11 +85,11 @@ def test_preferences_are_counted_by_order_and_ties(confidence: float) -> None:
     # Three in order, one wrong and two tied of six; people tie one, two lack a score.
     a, b = [2, 1, 3, 1, 1, 2, 5, NAN, 1], [1, 2, 1, 2, 1, 2, 4, 1, NAN]
     words = ["a", "b", "a", "a", "a", "b", "tie", "a", "tie"]
-    found = preference_agreement(a, b, words, confidence)
-    assert found[:3] == wilson(3, 6, confidence)
-    assert (found.accuracy_ties_half, found.tau_wmt) == pytest.approx((4 / 6, (3 - 3) / 6))
-    assert (found.ties, found.pairs) == (2 / 6, 6)
-    assert (found.human_ties, found.unscored) == (1, 2)
+    agreement = preference_agreement(a, b, words, confidence)
+    assert agreement[:3] == wilson(3, 6, confidence)
+    assert (agreement.accuracy_ties_half, agreement.tau_wmt) == pytest.approx((4 / 6, (3 - 3) / 6))
+    assert (agreement.ties, agreement.pairs) == (2 / 6, 6)
+    assert (agreement.human_ties, agreement.unscored) == (1, 2)
     assert preference_agreement(a, b, words)[:3] == wilson(3, 6)
     none = preference_agreement([1], [NAN], ["a"])
     assert np.isnan(none[:6]).all()
@@ -131,8 +131,8 @@ ONE_SYSTEM: dict[str, Any] = {"system": ["x"] * 6, "item": range(6)}
     ],
 )
 def test_systems_are_drawn_where_there_are_several(options: dict[str, Any], drawn: str) -> None:
-    told = {"item": ITEM, "system": SYSTEM, "draws": 0, **options}
-    assert correlate(GOOD, HUMAN, **told).drawn.draw == drawn
+    settings = {"item": ITEM, "system": SYSTEM, "draws": 0, **options}
+    assert correlate(GOOD, HUMAN, **settings).drawn.draw == drawn
 
 
 @pytest.mark.parametrize(
@@ -140,9 +140,9 @@ def test_systems_are_drawn_where_there_are_several(options: dict[str, Any], draw
     [("higher", (1, 1)), ("lower", (-1, -1)), ({"b": "lower"}, (1, -1)), ("neither", (1, 1))],
 )
 def test_a_direction_is_of_all_metrics_or_of_each(better: Any, signs: tuple[int, int]) -> None:
-    told: dict[str, Any] = {"coefficient": "tau_b", "draws": 0}
-    rows = correlate({"a": GOOD, "b": GOOD}, HUMAN, better=better, **told).rows[:2]
-    value = correlate(GOOD, HUMAN, **told).row().value
+    options: dict[str, Any] = {"coefficient": "tau_b", "draws": 0}
+    rows = correlate({"a": GOOD, "b": GOOD}, HUMAN, better=better, **options).rows[:2]
+    value = correlate(GOOD, HUMAN, **options).row().value
     assert [row.value for row in rows] == [sign * value for sign in signs]
     note = "neither direction is better" if better == "neither" else ""
     assert [row.note for row in rows] == [note] * 2
@@ -152,7 +152,7 @@ USUAL = ["pearson", "spearman", "tau_b"]
 
 
 @pytest.mark.parametrize(
-    ("told", "levels", "names"),
+    ("options", "levels", "names"),
     [
         ({}, ["item"], USUAL),
         ({"item": None, "system": None}, ["pooled"], USUAL),
@@ -168,9 +168,9 @@ USUAL = ["pearson", "spearman", "tau_b"]
     ],
 )
 def test_levels_and_coefficients_are_those_asked_for_or_usual(
-    told: dict[str, Any], levels: list[str], names: list[str]
+    options: dict[str, Any], levels: list[str], names: list[str]
 ) -> None:
-    agreement = correlate(GOOD, HUMAN, **{"item": ITEM, "system": SYSTEM, "draws": 0, **told})
+    agreement = correlate(GOOD, HUMAN, **{"item": ITEM, "system": SYSTEM, "draws": 0, **options})
     assert [(row.level, row.coefficient, row.metric) for row in agreement.rows] == [
         *product(levels, names, ("score", "human ceiling", "chance"))
     ]
@@ -193,9 +193,9 @@ SAME = "a gives every rated sample the same score"
     ],
 )
 def test_what_is_the_same_everywhere_is_noted(scores: Any, human: Any, notes: list[str]) -> None:
-    found = correlate(scores, human, coefficient="tau_b", draws=0).notes
-    assert len(found) == len(notes)
-    assert all(line.startswith(start) for line, start in zip(found, notes, strict=True))
+    lines = correlate(scores, human, coefficient="tau_b", draws=0).notes
+    assert len(lines) == len(notes)
+    assert all(line.startswith(start) for line, start in zip(lines, notes, strict=True))
 
 
 def test_a_row_is_found_by_what_tells_it_apart() -> None:
@@ -239,14 +239,14 @@ def test_a_matrix_of_several_raters_is_a_column_of_lists(raters: int) -> None:
     human[1, 2, 0] = scores[0, 0] = np.nan
     first = human[..., 0]
     systems, items = np.indices((3, 4)).reshape(2, 12)
-    told: dict[str, Any] = {"level": ["item", "system", "pooled"], "draws": 20}
-    whole = correlate({"m": scores}, {"x": human, "y": first}, **told)
+    options: dict[str, Any] = {"level": ["item", "system", "pooled"], "draws": 20}
+    agreement = correlate({"m": scores}, {"x": human, "y": first}, **options)
     lists = {"x": human.reshape(12, raters).tolist(), "y": first.ravel()}
-    flat = correlate({"m": scores.ravel()}, lists, item=items, system=systems, **told)
-    assert repr(whole.rows) == repr(flat.rows)
-    assert whole.data == flat.data
-    assert whole.data[:4] == (12, 3, 4, raters)
-    assert whole.row("m", "x", level="pooled", coefficient="tau_b").unscored == 1
+    flat = correlate({"m": scores.ravel()}, lists, item=items, system=systems, **options)
+    assert repr(agreement.rows) == repr(flat.rows)
+    assert agreement.data == flat.data
+    assert agreement.data[:4] == (12, 3, 4, raters)
+    assert agreement.row("m", "x", level="pooled", coefficient="tau_b").unscored == 1
     for matrices in (({"m": scores}, {"x": human, "n": first.T}), ({"n": scores.T}, human)):
         with pytest.raises(InputError, match=r"has the shape \(.*\), not \(.*\)"):
             correlate(*matrices)

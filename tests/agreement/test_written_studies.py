@@ -45,12 +45,12 @@ def agreement_of(protocol: str | None = None) -> Agreement:
     )
 
 
-def study(**known: Any) -> Study:
-    told = {"name": "set", "title": "Sét"}
-    made = study_of(
-        agreement_of(), "m", spec="m(a=1)", data=told, references="each", date="2026-01-02"
+def study(**fields: Any) -> Study:
+    data = {"name": "set", "title": "Sét"}
+    study = study_of(
+        agreement_of(), "m", spec="m(a=1)", data=data, references="each", date="2026-01-02"
     )
-    return replace(made, **known)
+    return replace(study, **fields)
 
 
 def test_a_study_has_the_values_of_its_metric_beside_ceiling_and_chance() -> None:
@@ -76,10 +76,10 @@ def test_a_study_has_the_values_of_its_metric_beside_ceiling_and_chance() -> Non
 
 
 def test_a_study_takes_the_place_of_the_last_of_its_data_and_setting(tmp_path: Path) -> None:
-    one, two = study(), study(spec="m")
+    first, two = study(), study(spec="m")
     three = study(data={"name": "third"})
-    assert [add_study(tmp_path, "m", of) for of in (one, two, three)] == [True] * 3
-    assert read_studies(tmp_path) == (one, two, three)
+    assert [add_study(tmp_path, "m", of) for of in (first, two, three)] == [True] * 3
+    assert read_studies(tmp_path) == (first, two, three)
     text = (tmp_path / FILE).read_text("utf-8")
     # The date and the versions of packages are no other numbers.
     for same in (study(date="2027-01-01"), study(signature="m|definition:1|metrichub:2.0")):
@@ -88,10 +88,10 @@ def test_a_study_takes_the_place_of_the_last_of_its_data_and_setting(tmp_path: P
     for other in (
         study(spec="m", seed=8),
         study(spec="m", signature="m|definition:2|metrichub:1.0"),
-        study(spec="m", results=one.results[:1]),
+        study(spec="m", results=first.results[:1]),
     ):
         assert add_study(tmp_path, "m", other)
-        assert read_studies(tmp_path) == (one, other, three)
+        assert read_studies(tmp_path) == (first, other, three)
 
 
 def test_a_file_of_studies_has_a_line_for_each_fact_and_value() -> None:

@@ -17,5 +17,5 @@ def client() -> Iterator[TestClient]:
     # Without the app's packages its tests are skipped, and this file is read all the same.
     from tests.app_client import calling
 
-    with calling() as found:
-        yield found
+    with calling() as result:
+        yield result

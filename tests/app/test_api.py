@@ -32,7 +32,7 @@ def refused(client: TestClient, status: int, **body: Any) -> Any:
 
 def test_metrics_are_listed_and_found_by_their_task_and_words(client: TestClient) -> None:
     def names(query: str) -> set[str]:
-        return {one["name"] for one in client.get(f"/api/metrics?{query}").json()["metrics"]}
+        return {metric["name"] for metric in client.get(f"/api/metrics?{query}").json()["metrics"]}
 
     assert names("") >= {entry.name for entry in list_metrics()}
     assert "abstractness" in names("task=summarization")
@@ -42,31 +42,31 @@ def test_metrics_are_listed_and_found_by_their_task_and_words(client: TestClient
 
 
 def test_a_metric_is_told_with_its_card(client: TestClient) -> None:
-    found = client.get("/api/metrics/bleu").json()
-    assert found["inputs"] == ["predictions", "references"]
-    assert "papineni" in found["citation"].lower()
-    assert "## Limitations and bias" in found["card"]
+    document = client.get("/api/metrics/bleu").json()
+    assert document["inputs"] == ["predictions", "references"]
+    assert "papineni" in document["citation"].lower()
+    assert "## Limitations and bias" in document["card"]
     assert client.get("/api/metrics/metrichub/bleu").json()["name"] == "bleu"
 
 
 def test_scores_are_those_of_the_hub(client: TestClient) -> None:
     specs = ["bleu2 = bleu(max_order=2)", "rouge", "cider"]
-    found = scored(client, metrics=specs, intervals=True, samples=True, **CATS)
+    scores = scored(client, metrics=specs, intervals=True, samples=True, **CATS)
     report = Hub(specs).evaluate(**CATS)
-    assert found["scores"] == report.scores()
-    assert found["counts"] == report.counts()
-    assert found["signatures"] == report.signatures()
-    assert found["size"] == 2
+    assert scores["scores"] == report.scores()
+    assert scores["counts"] == report.counts()
+    assert scores["signatures"] == report.signatures()
+    assert scores["size"] == 2
     interval = report.intervals()["bleu2"]["score"]
     # Two samples are too few for an interval; the resamples' mean is there.
-    assert found["intervals"]["bleu2"]["score"] == json_value(interval)
-    assert found["samples"]["rouge"]["score"] == report.samples()["rouge"]["score"].tolist()
+    assert scores["intervals"]["bleu2"]["score"] == json_value(interval)
+    assert scores["samples"]["rouge"]["score"] == report.samples()["rouge"]["score"].tolist()
 
 
 def test_a_metric_may_be_an_object_with_a_name_of_its_own(client: TestClient) -> None:
-    one = {"metric": "bleu", "parameters": {"max_order": 2}, "name": "two"}
-    found = scored(client, metrics=[one], **CATS)
-    assert found["scores"]["two"] == Hub(load_metric("bleu", max_order=2))(**CATS)["bleu"]
+    metric = {"metric": "bleu", "parameters": {"max_order": 2}, "name": "two"}
+    scores = scored(client, metrics=[metric], **CATS)
+    assert scores["scores"]["two"] == Hub(load_metric("bleu", max_order=2))(**CATS)["bleu"]
 
 
 def test_columns_may_have_other_names(client: TestClient) -> None:
@@ -74,20 +74,20 @@ def test_columns_may_have_other_names(client: TestClient) -> None:
     # One of the two words of "a c" is replaced, none of those of "a b".
     for mapping, wer in (({}, 0.5), ({"references": "other"}, 0)):
         chosen = {"predictions": "mine", **mapping}
-        found = scored(client, metrics=["wer"], columns=chosen, **columns)
-        assert found["scores"]["wer"]["score"] == wer
+        scores = scored(client, metrics=["wer"], columns=chosen, **columns)
+        assert scores["scores"]["wer"]["score"] == wer
 
 
 def test_a_column_may_be_one_that_only_one_metric_knows(client: TestClient) -> None:
-    found = scored(client, metrics=["regex_match"], predictions=["B", "x"], patterns=["[A-D]"] * 2)
-    assert found["scores"] == {"regex_match": {"score": 0.5}}
+    scores = scored(client, metrics=["regex_match"], predictions=["B", "x"], patterns=["[A-D]"] * 2)
+    assert scores["scores"] == {"regex_match": {"score": 0.5}}
 
 
 def test_a_column_called_like_an_argument_is_only_a_column(client: TestClient) -> None:
-    found = scored(
+    scores = scored(
         client, metrics=["wer"], workers=["8"], progress=["x"], predictions=["a"], references=["a"]
     )
-    assert found["scores"]["wer"]["score"] == 0
+    assert scores["scores"]["wer"]["score"] == 0
 
 
 def test_the_reduction_can_be_chosen(client: TestClient) -> None:
@@ -98,19 +98,19 @@ def test_the_reduction_can_be_chosen(client: TestClient) -> None:
 
 def test_samples_are_told_with_their_reasons_and_explanations(client: TestClient) -> None:
     texts = {"predictions": ["It rained.", ""], "contexts": [["It rained."]] * 2}
-    found = scored(client, metrics=["faithfulness"], explanations=True, **texts)
-    (lost,) = found["without_score"]["faithfulness"]
+    scores = scored(client, metrics=["faithfulness"], explanations=True, **texts)
+    (lost,) = scores["without_score"]["faithfulness"]
     assert (lost["sample"], lost["status"]) == (1, "unanswered")
-    assert lost["reason"] in found["notes"]["faithfulness"][0]
-    assert found["scores"]["faithfulness"] == {"score": 1.0}
-    assert found["counts"] == {"faithfulness": {"unanswered": 1}}
-    why, _ = found["explanations"]["faithfulness"]
+    assert lost["reason"] in scores["notes"]["faithfulness"][0]
+    assert scores["scores"]["faithfulness"] == {"score": 1.0}
+    assert scores["counts"] == {"faithfulness": {"unanswered": 1}}
+    why, _ = scores["explanations"]["faithfulness"]
     assert why["status"] == "ok"
     assert why["steps"][0]["claims"][0]["verdict"] == "yes"
     assert scored(client, metrics=["faithfulness"], **texts).get("explanations") is None
     # A score that doesn't exist is null.
-    found = scored(client, metrics=["faithfulness"], predictions=[""], contexts=[["x"]])
-    assert found["scores"]["faithfulness"]["score"] is None
+    scores = scored(client, metrics=["faithfulness"], predictions=[""], contexts=[["x"]])
+    assert scores["scores"]["faithfulness"]["score"] is None
 
 
 @pytest.mark.parametrize("text", ["\ud800 lone", "a\0b", "</script>", "\u2028", "😀"])
@@ -148,9 +148,9 @@ def test_any_text_comes_through(client: TestClient, text: str) -> None:
 def test_what_is_wrong_with_a_request_is_said(
     client: TestClient, body: dict[str, Any], error: str, says: str
 ) -> None:
-    found = refused(client, 422, **body)
-    assert found["error"] == error
-    assert says in found["message"]
+    result = refused(client, 422, **body)
+    assert result["error"] == error
+    assert says in result["message"]
 
 
 @pytest.mark.parametrize(
@@ -220,8 +220,8 @@ def test_the_document_describes_the_api_and_nothing_else(client: TestClient) -> 
     schema = document["components"]["schemas"]["ScoreRequest"]
     jsonschema.Draft202012Validator.check_schema(schema)
     body = {"metrics": ["bleu", {"metric": "rouge", "name": "r"}], **CATS}
-    whole = {**schema, "components": document["components"]}
-    validator = jsonschema.Draft202012Validator(whole)
+    everything = {**schema, "components": document["components"]}
+    validator = jsonschema.Draft202012Validator(everything)
     assert validator.is_valid(body)
     assert not validator.is_valid({**body, "reduce": "median"})
     assert not validator.is_valid({**body, "metrics": [{"metrik": "bleu"}]})

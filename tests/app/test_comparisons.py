@@ -43,25 +43,25 @@ def test_several_files_end_in_a_comparison_by_what_distinguishes_their_names(
 ) -> None:
     files = [("run-short.jsonl", lines(SHORT)), ("run-full.jsonl", lines(FULL))]
     address, _ = sent(client, files, "wer")
-    found = client.get(f"{address}/scores.json").json()
-    assert found["baseline"] == "run-short"
+    document = client.get(f"{address}/scores.json").json()
+    assert document["baseline"] == "run-short"
     # One of four reference words is missing, or none is.
-    assert found["scores"]["run-short"]["wer"]["score"] == 0.25
-    assert found["scores"]["run-full"]["wer"]["score"] == 0
-    assert found["comparisons"]["run-full"]["wer"]["score"]["difference"] == -0.25
+    assert document["scores"]["run-short"]["wer"]["score"] == 0.25
+    assert document["scores"]["run-full"]["wer"]["score"] == 0
+    assert document["comparisons"]["run-full"]["wer"]["score"]["difference"] == -0.25
     rows = list(csv.DictReader(io.StringIO(client.get(f"{address}/samples.csv").text)))
     assert [row["file"] for row in rows] == ["run-short"] * 4 + ["run-full"] * 4
 
 
 @pytest.mark.parametrize(
-    ("given", "name"),
+    ("baseline", "name"),
     [("run-full", "full"), *((none, "short") for none in ("1", "x", "", "²", "9" * 5000))],
 )
 def test_another_system_may_be_the_baseline_but_what_is_none_is_the_first(
-    client: TestClient, given: str, name: str
+    client: TestClient, baseline: str, name: str
 ) -> None:
     files = [("run-short.jsonl", lines(SHORT)), ("run-full.jsonl", lines(FULL))]
-    address, _ = sent(client, files, "wer", baseline=given)
+    address, _ = sent(client, files, "wer", baseline=baseline)
     assert client.get(f"{address}/scores.json").json()["baseline"] == f"run-{name}"
 
 
@@ -81,8 +81,8 @@ def test_the_page_is_that_of_the_command_line(client: TestClient, tmp_path: Path
 def test_two_files_of_one_name_are_two_systems(client: TestClient) -> None:
     files = [("out.jsonl", lines(SHORT)), ("out.jsonl", lines(FULL))]
     address, _ = sent(client, files, "wer")
-    found = client.get(f"{address}/scores.json").json()
-    assert list(found["scores"]) == ["out.jsonl", "out.jsonl (2)"]
+    document = client.get(f"{address}/scores.json").json()
+    assert list(document["scores"]) == ["out.jsonl", "out.jsonl (2)"]
 
 
 def test_systems_in_one_file_are_compared_by_the_column_of_their_names(client: TestClient) -> None:
@@ -93,9 +93,9 @@ def test_systems_in_one_file_are_compared_by_the_column_of_their_names(client: T
     ]
     text = "\n".join(map(json.dumps, rows))
     address, _ = sent(client, [("a.jsonl", text)], "wer", **{"as.model": "system"})
-    found = client.get(f"{address}/scores.json").json()
-    assert (found["baseline"], found["files"]) == ("short", "a.jsonl")
-    assert found["comparisons"]["full"]["wer"]["score"]["difference"] == -0.25
+    document = client.get(f"{address}/scores.json").json()
+    assert (document["baseline"], document["files"]) == ("short", "a.jsonl")
+    assert document["comparisons"]["full"]["wer"]["score"]["difference"] == -0.25
 
 
 @pytest.mark.parametrize(
@@ -126,5 +126,5 @@ def test_columns_can_be_chosen_for_all_files_at_once(client: TestClient) -> None
     chosen = {"as.mine": "predictions", "as.gold": "references", "as.other": "sources"}
     files = [("a.jsonl", text("a b")), ("b.jsonl", text("a x"))]
     address, _ = sent(client, files, "wer", **chosen)
-    found = client.get(f"{address}/scores.json").json()["scores"]
-    assert (found["a"]["wer"]["score"], found["b"]["wer"]["score"]) == (0, 0.5)
+    scores = client.get(f"{address}/scores.json").json()["scores"]
+    assert (scores["a"]["wer"]["score"], scores["b"]["wer"]["score"]) == (0, 0.5)

@@ -70,13 +70,13 @@ def connected(address: tuple[str, int], *parts: bytes) -> Iterator[socket.socket
 
 def ending(connection: socket.socket) -> bytes:
     """All that comes until the server closes the connection."""
-    found = b""
+    received = b""
     try:
         while part := connection.recv(4096):
-            found += part
+            received += part
     except ConnectionResetError:
         pass
-    return found
+    return received
 
 
 @pytest.mark.parametrize("sent", [b"", b"GET / HT", HEAD, HEAD + b"\r\n", HEAD + b"\r\nab"])
@@ -119,12 +119,12 @@ def test_a_head_that_drips_has_no_more_time_than_one_that_stops(address: tuple[s
 
 def answer(connection: socket.socket, body: bytes) -> bytes:
     """What comes until the body has come."""
-    found = b""
-    while not found.endswith(body):
+    received = b""
+    while not received.endswith(body):
         part = connection.recv(4096)
-        assert part, found
-        found += part
-    return found
+        assert part, received
+        received += part
+    return received
 
 
 def test_a_body_that_goes_on_and_an_answer_that_takes_long_are_not_cut_off(
@@ -143,8 +143,8 @@ def test_a_body_that_goes_on_and_an_answer_that_takes_long_are_not_cut_off(
 
 def test_requests_that_are_sent_at_once_are_all_answered(address: tuple[str, int]) -> None:
     with connected(address, (HEAD + b"\r\nslow") * 3) as connection:
-        found = ending(connection)
-    assert found.count(b"slow") == 3
+        content = ending(connection)
+    assert content.count(b"slow") == 3
 
 
 def test_an_address_has_so_many_connections_and_no_more(address: tuple[str, int]) -> None:
@@ -176,5 +176,5 @@ def test_1200_half_sent_requests_keep_no_other_client_from_being_answered() -> N
         other.sendall(b"GET /runs HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
         assert ending(other).startswith(b"HTTP/1.1 200 OK")
         process.terminate()
-        _, said = process.communicate(timeout=60)
-    assert "Too many open files" not in said
+        _, errors = process.communicate(timeout=60)
+    assert "Too many open files" not in errors

@@ -78,8 +78,8 @@ def test_the_newest_is_first_with_its_result(tmp_path: Path) -> None:
         run(client, "a.jsonl")
         run(client, "b.jsonl", "c.jsonl")
         assert names_of(client) == ["b, c", "a.jsonl"]
-        said = words(client.get("/runs").text)
-        assert "No significant difference between b and c on wer" in said
+        message = words(client.get("/runs").text)
+        assert "No significant difference between b and c on wer" in message
 
 
 def test_one_run_or_several_can_be_deleted(tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def test_a_run_is_listed_for_its_browser_and_read_by_all(tmp_path: Path) -> None
 def test_only_the_browser_that_began_a_run_changes_it(tmp_path: Path, cookie: str) -> None:
     with calling(kept_in(tmp_path)) as client:
         id, going = run(client, "a.jsonl"), unending(client)
-        own = client.cookies["metrichub"]
+        identity = client.cookies["metrichub"]
         client.cookies.clear()
         headers = {"Cookie": f"metrichub={cookie}".encode()}
         again = {"run": going.rpartition("/")[2], "do": "score"}
@@ -134,7 +134,7 @@ def test_only_the_browser_that_began_a_run_changes_it(tmp_path: Path, cookie: st
         assert do(client, "delete", id, **headers).status_code == 403
         assert client.get(f"{going}/state").json()["state"] in ("waiting", "running")
         assert (tmp_path / id / RECORD).exists()
-        client.cookies.set("metrichub", own)
+        client.cookies.set("metrichub", identity)
         client.post(f"{going}/delete")
 
 
@@ -145,7 +145,7 @@ def test_no_record_holds_the_cookie(tmp_path: Path) -> None:
         assert len(cookie) >= 24
         assert cookie not in (tmp_path / id / RECORD).read_text()
         answer = client.post("/", data={"metric": "wer"}, files={"file": ("a.jsonl", ROW)})
-        (sent,) = [one for one in answer.history[0].headers.get_list("set-cookie")]
+        (sent,) = [header for header in answer.history[0].headers.get_list("set-cookie")]
     # Nobody's script reads it, and no other site sends a form with it.
     assert cookie in sent
     assert "HttpOnly" in sent

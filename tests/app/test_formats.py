@@ -29,8 +29,8 @@ MIB = 1 << 20
 @pytest.fixture(scope="module")
 def client() -> Iterator[TestClient]:
     """A client of a server that unpacks up to 8 MB."""
-    with calling(ServerSettings(limits=ServerLimits(unpacked=8 * MIB))) as found:
-        yield found
+    with calling(ServerSettings(limits=ServerLimits(unpacked=8 * MIB))) as result:
+        yield result
 
 
 def scored(client: TestClient, name: str, content: bytes) -> str:
@@ -67,15 +67,15 @@ def test_packed_files_and_parquet_are_scored(client: TestClient) -> None:
         ("a.parquet", table),
         ("a.parquet.gz", gzip.compress(table, mtime=0)),
     ):
-        said = scored(client, name, content)
+        message = scored(client, name, content)
         # One of 4 reference words is replaced.
-        assert "0.250" in said, name
+        assert "0.250" in message, name
 
 
 def test_a_parquet_file_of_short_repeated_texts_is_scored(client: TestClient) -> None:
     table = pyarrow.table({"prediction": repeated(1000, "a b"), "reference": repeated(1000, "a c")})
-    said = scored(client, "a.parquet", parquet(table))
-    assert "0.500" in said
+    message = scored(client, "a.parquet", parquet(table))
+    assert "0.500" in message
 
 
 @pytest.mark.parametrize("suffix", [".jsonl", ".json", ".csv", ".parquet"])
@@ -87,8 +87,8 @@ def test_a_file_that_unpacks_to_more_than_allowed_is_refused(
     content = b" " * (9 * MIB)
     packed = gzip.compress(content, mtime=0) if packing == ".gz" else zstd(content)
     assert len(packed) < MIB // 50
-    said = scored(client, f"a{suffix}{packing}", packed)
-    assert f"a{suffix}{packing}: can't be read: it unpacks to more than 8 MB" in said
+    message = scored(client, f"a{suffix}{packing}", packed)
+    assert f"a{suffix}{packing}: can't be read: it unpacks to more than 8 MB" in message
 
 
 def bombs() -> Iterator[Any]:
@@ -124,6 +124,6 @@ def test_a_parquet_file_that_means_more_than_allowed_is_refused(
     ],
 )
 def test_what_is_broken_is_said(client: TestClient, name: str, content: bytes, says: str) -> None:
-    said = scored(client, name, content)
-    assert says in said
-    assert "upload-" not in said
+    message = scored(client, name, content)
+    assert says in message
+    assert "upload-" not in message

@@ -20,9 +20,9 @@ from tests.app_client import Form, calling, run_of, scored_again, words
 
 
 def test_every_installed_metric_is_listed_with_its_summary(client: TestClient) -> None:
-    said = words(client.get("/metrics").text)
+    message = words(client.get("/metrics").text)
     for entry in list_metrics():
-        assert " ".join(entry.card.summary.split()) in said
+        assert " ".join(entry.card.summary.split()) in message
 
 
 @pytest.mark.parametrize("name", ["abstractness", "faithfulness", "regex_match"])
@@ -31,10 +31,10 @@ def test_a_cards_page_has_its_facts_sections_parameters_and_citation(
 ) -> None:
     card = next(entry.card for entry in list_metrics() if entry.name == name)
     page = client.get(f"/metrics/{name}").text
-    said = words(page)
-    assert card.summary in said
+    message = words(page)
+    assert card.summary in message
     for section in card.sections:
-        assert section in said
+        assert section in message
     assert card.bibtex.splitlines()[0] in unescape(page)
     assert "<math" in page
     assert "<th>meaning</th>" in page
@@ -87,8 +87,8 @@ def broken(site: Path) -> Iterator[TestClient]:
     plugins.metric(site, "toy_pack", "cross", card=plugins.CARD + "\n<script>alert(1)</script>\n")
     entries = [f"{name} = toy_pack.{name}:Toy" for name in ("shout", "mute", "deaf", "cross")]
     plugins.distribution(site, "toy-pack", entries)
-    with calling() as found:
-        yield found
+    with calling() as result:
+        yield result
 
 
 def test_a_broken_card_is_a_line_in_the_list_and_a_page(broken: TestClient) -> None:

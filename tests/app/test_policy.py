@@ -151,13 +151,13 @@ def critic(site: Path) -> str:
 
 
 def test_the_servers_judge_is_given_to_whatever_takes_one(critic: str) -> None:
-    found: Any = metric_of(RequestedMetric(critic), Judging(judge="chance"))
-    assert found.critic == "chance"
+    metric: Any = metric_of(RequestedMetric(critic), Judging(judge="chance"))
+    assert metric.critic == "chance"
 
 
 def test_a_value_beside_a_path_is_taken_and_text_refused_with_what_to_give(critic: str) -> None:
-    found: Any = metric_of(RequestedMetric(critic, {"where": 4}), Judging())
-    assert found.where == 4
+    metric: Any = metric_of(RequestedMetric(critic, {"where": 4}), Judging())
+    assert metric.where == 4
     with pytest.raises(Forbidden, match=f"where can't be set from here: {A_FILE}; give an integer"):
         metric_of(RequestedMetric(critic, {"where": "x"}), Judging())
 
@@ -201,7 +201,7 @@ def texts_of(entry: Entry) -> list[Parameter]:
     ]
 
 
-OPEN_TEXTS = [(entry, one) for entry in list_metrics() for one in texts_of(entry)]
+OPEN_TEXTS = [(entry, text) for entry in list_metrics() for text in texts_of(entry)]
 
 
 def scored(entry: Entry, parameter: Parameter, path: Path) -> str:
@@ -228,17 +228,17 @@ def test_text_that_a_client_may_give_is_never_taken_for_a_path(
     canary = tmp_path / "canary"
     canary.write_text("It rained.\n")
     with watching("canary") as opened:
-        found = scored(entry, parameter, canary)
+        score = scored(entry, parameter, canary)
     assert not opened
     canary.unlink()
-    assert found == scored(entry, parameter, canary)
+    assert score == scored(entry, parameter, canary)
 
 
 def test_a_path_that_is_declared_as_one_is_seen_to_be_opened(tmp_path: Path) -> None:
     canary = tmp_path / "canary"
     canary.write_text("It rained.\n")
     entry = next(entry for entry in list_metrics() if entry.name == "novelty")
-    corpus = next(one for one in parameters_of(entry.load()) if one.name == "corpus")
+    corpus = next(item for item in parameters_of(entry.load()) if item.name == "corpus")
     with watching("canary") as opened:
         scored(entry, corpus, canary)
     assert opened == {"canary"}

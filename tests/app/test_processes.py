@@ -51,23 +51,23 @@ def slow() -> int:
 
 
 def nested() -> list[Any]:
-    found: list[Any] = []
+    results: list[Any] = []
     for _ in range(100_000):
-        found = [found]
-    return found
+        results = [results]
+    return results
 
 
 def asked(*jobs: Any, seconds: float = LONG) -> list[Any]:
     """What each job gives, one after the other: its result, or a problem's status and name."""
 
     async def run() -> list[Any]:
-        workers, found = Workers(1, 1, MEMORY), []
+        workers, results = Workers(1, 1, MEMORY), []
         for job in jobs:
             try:
-                found.append(await workers.run(job, seconds=seconds if job is runaway else LONG))
+                results.append(await workers.run(job, seconds=seconds if job is runaway else LONG))
             except Problem as error:
-                found.append((error.status_code, error.refusal.error))
-        return found
+                results.append((error.status_code, error.refusal.error))
+        return results
 
     return anyio.run(run)
 
@@ -101,16 +101,16 @@ def test_one_process_does_many_jobs() -> None:
 def test_a_job_that_hangs_dies_or_grows_is_ended_with_its_process_and_the_next_one_is_done(
     job: Any, problem: tuple[int, str]
 ) -> None:
-    before, told, after = asked(os.getpid, job, os.getpid, seconds=0.5)
-    assert told == problem
+    before, outcome, after = asked(os.getpid, job, os.getpid, seconds=0.5)
+    assert outcome == problem
     assert len({before, after, os.getpid()}) == 3
 
 
 def test_a_job_that_raises_or_refuses_is_told_and_its_process_goes_on(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    before, *told, after = asked(os.getpid, fail, refuse, nested, os.getpid)
-    assert told == [(500, "Defect"), (422, "MissingColumn"), (422, "InputError")]
+    before, *outcomes, after = asked(os.getpid, fail, refuse, nested, os.getpid)
+    assert outcomes == [(500, "Defect"), (422, "MissingColumn"), (422, "InputError")]
     assert before == after
     # Where it failed stands on the server's terminal.
     assert "in fail" in caplog.text
@@ -138,19 +138,19 @@ def test_a_job_that_is_cancelled_is_ended() -> None:
 
 def test_jobs_beyond_the_waiting_ones_are_refused_at_once() -> None:
     async def run() -> list[str]:
-        workers, said = Workers(1, 1, MEMORY), list[str]()
+        workers, messages = Workers(1, 1, MEMORY), list[str]()
 
-        async def one() -> None:
+        async def job() -> None:
             try:
-                await workers.run(slow, seconds=LONG, begun=lambda: said.append("begun"))
-                said.append("done")
+                await workers.run(slow, seconds=LONG, begun=lambda: messages.append("begun"))
+                messages.append("done")
             except Problem as error:
-                said.append(f"{error.status_code} {error.refusal.error}")
+                messages.append(f"{error.status_code} {error.refusal.error}")
 
         async with anyio.create_task_group() as tasks:
             for _ in range(3):
-                tasks.start_soon(one)
-        return said
+                tasks.start_soon(job)
+        return messages
 
     # One process and one place to wait: the third finds neither.
     assert sorted(anyio.run(run)) == ["503 Busy", "begun", "begun", "done", "done"]

@@ -58,10 +58,10 @@ def run(client: TestClient, text: str | bytes, *arguments: Any, **more: Any) -> 
 )
 def test_a_file_is_scored(client: TestClient, name: str, text: str | bytes) -> None:
     address, page = run(client, text, name, ["wer", "abstractness"])
-    found = client.get(f"{address}/scores.json").json()
+    document = client.get(f"{address}/scores.json").json()
     # One of 4 reference words is replaced; "c" is the one new word of 4.
-    assert found["samples"] == 2
-    assert [scores["score"] for scores in found["scores"].values()] == [0.25, 0.25]
+    assert document["samples"] == 2
+    assert [scores["score"] for scores in document["scores"].values()] == [0.25, 0.25]
     assert name in words(page)
 
 
@@ -70,9 +70,9 @@ def test_parameters_are_given_as_specs_and_the_reduction_is_chosen(client: TestC
     _, page = run(
         client, text, "a.jsonl", [], specs="bad = wer(lowercase=True)\n\n", reduce="worst"
     )
-    said = words(page)
-    assert "bad = wer(lowercase=True" in said
-    assert "reduce:worst" in said
+    message = words(page)
+    assert "bad = wer(lowercase=True" in message
+    assert "reduce:worst" in message
 
 
 def test_scores_and_those_of_every_sample_can_be_downloaded(client: TestClient) -> None:
@@ -84,10 +84,10 @@ def test_scores_and_those_of_every_sample_can_be_downloaded(client: TestClient) 
 
     answer = client.get(f"{address}/scores.json")
     assert answer.headers["content-disposition"] == 'attachment; filename="a.jsonl-scores.json"'
-    found = answer.json()
+    document = answer.json()
     # One of 5 reference words is replaced.
-    assert (found["scores"]["wer"]["score"], found["samples"]) == (0.2, 3)
-    interval = found["intervals"]["wer"]["score"]
+    assert (document["scores"]["wer"]["score"], document["samples"]) == (0.2, 3)
+    interval = document["intervals"]["wer"]["score"]
     assert interval["low"] is None
     assert interval["why"] == "3 samples are too few; an interval needs 5"
     assert table("scores.csv")[0]["score"] == "0.2"
@@ -139,8 +139,8 @@ def test_a_wrong_or_missing_metric_is_chosen_without_sending_the_files_again(
         text = json.dumps({"mine": "a b", "reference": "a c"})
         address, page = run(client, text, metrics=(), specs=specs, **{"as.mine": "predictions"})
         # No class of an error is named.
-        (told,) = re.findall(r'<p class="error" id="_wrong" role="alert">(.*?)</p>', page, re.S)
-        assert words(told).startswith(says)
+        (error,) = re.findall(r'<p class="error" id="_wrong" role="alert">(.*?)</p>', page, re.S)
+        assert words(error).startswith(says)
         fields = Form(page).fields
         assert (fields["specs"], fields["as.mine"]) == (specs, "predictions")
         fields |= {"specs": "wer\nexact_match"}
@@ -253,7 +253,7 @@ def test_ids_of_runs_cannot_be_guessed_and_states_tell_samples_and_stage(
     addresses = [run(client, JSONL)[0] for _ in range(2)]
     ids = {address.rpartition("/")[2] for address in addresses}
     # 18 random bytes in base64.
-    assert {len(one) for one in ids} == {24}
+    assert {len(number) for number in ids} == {24}
     assert len(ids) == 2
     state = client.get(f"{addresses[0]}/state").json()
     assert state == {"state": "done", "done": 0, "total": None, "told": "Writing …"}
@@ -275,7 +275,7 @@ def test_a_saved_report_is_opened_with_the_same_scores(client: TestClient) -> No
     for name, content in (("b.json.gz", saved), ("b.json", gzip.decompress(saved))):
         again, opened = run(client, content, name, [])
         assert "wer" in words(opened)
-        scores = [client.get(f"{one}/scores.csv").text for one in (address, again)]
+        scores = [client.get(f"{run}/scores.csv").text for run in (address, again)]
         assert scores[0] == scores[1]
 
 
@@ -322,8 +322,8 @@ def test_megabytes_can_be_pasted_and_what_is_too_long_is_to_be_sent_as_a_file(
     address, _ = run_of(client, parts)
     assert client.get(f"{address}/scores.json").json()["samples"] == 2
     answer = client.post("/", files=[("text", (None, row * 5))])
-    said = "up to 10 files, and 4 MB of pasted text; save longer text as a file, and choose that"
-    assert (answer.status_code, said in words(answer.text)) == (400, True)
+    message = "up to 10 files, and 4 MB of pasted text; save longer text as a file, and choose that"
+    assert (answer.status_code, message in words(answer.text)) == (400, True)
 
 
 def test_a_lone_surrogate_harms_nothing(client: TestClient) -> None:

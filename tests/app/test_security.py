@@ -54,9 +54,9 @@ def test_a_server_is_called_by_its_own_names(
         assert refused("GET", Headers({"host": host}), settings) is None, host
     # A page at that name would else read whatever is here, once its name means this machine.
     for host in foreign:
-        found = refused("GET", Headers({"host": host}), settings)
-        assert found is not None, host
-        assert (found.status_code, found.refusal.error) == (400, "ForeignHost"), host
+        problem = refused("GET", Headers({"host": host}), settings)
+        assert problem is not None, host
+        assert (problem.status_code, problem.refusal.error) == (400, "ForeignHost"), host
 
 
 @pytest.mark.parametrize(
@@ -175,8 +175,8 @@ def test_judges_and_files_are_not_the_clients_to_choose(
     client: TestClient, metric: str, parameters: dict[str, Any]
 ) -> None:
     spec = f"{metric}({', '.join(f'{key}={value!r}' for key, value in parameters.items())})"
-    for one in (spec, {"metric": metric, "parameters": parameters}):
-        kind, message = error(client, 422, metrics=[one], **CATS)
+    for requested in (spec, {"metric": metric, "parameters": parameters}):
+        kind, message = error(client, 422, metrics=[requested], **CATS)
         assert kind == "Forbidden"
         assert next(iter(parameters)) in message
 
@@ -202,8 +202,8 @@ def test_an_address_is_a_text_like_any_other_and_is_not_opened(client: TestClien
 
 
 def test_a_schema_may_be_given_as_an_object(client: TestClient) -> None:
-    one = {"metric": "json_schema_match", "parameters": {"schema": {"type": "integer"}}}
-    answer = client.post("/api/score", json={"metrics": [one], "predictions": ["1", "{}"]})
+    requested = {"metric": "json_schema_match", "parameters": {"schema": {"type": "integer"}}}
+    answer = client.post("/api/score", json={"metrics": [requested], "predictions": ["1", "{}"]})
     assert answer.json()["scores"]["json_schema_match"]["score"] == 0.5
 
 
@@ -212,8 +212,8 @@ def test_a_local_path_is_refused_in_the_same_words_whatever_it_is(
     client: TestClient, path: object
 ) -> None:
     for metric, parameter in (("meteor", "synonyms"), ("faithfulness", "prompts")):
-        one = {"metric": metric, "parameters": {parameter: path}}
-        assert error(client, 422, metrics=[one], **CATS) == (
+        requested = {"metric": metric, "parameters": {parameter: path}}
+        assert error(client, 422, metrics=[requested], **CATS) == (
             "Forbidden",
             f"{metric}: {parameter} can't be set from here: it names a file or folder of the "
             "server's machine",
@@ -226,17 +226,17 @@ def test_a_local_path_is_refused_in_the_same_words_whatever_it_is(
 def test_nobody_can_ask_which_files_there_are(
     client: TestClient, tmp_path: Path, metric: str, parameter: str
 ) -> None:
-    there, absent = tmp_path / "there", tmp_path / "other"
-    there.write_text("a")
+    existing, absent = tmp_path / "there", tmp_path / "other"
+    existing.write_text("a")
 
     def answer(path: Path) -> tuple[int, str]:
         value = str(path) if parameter == "pattern" else [str(path)]
-        one = {"metric": metric, "parameters": {parameter: value}}
-        found = client.post("/api/score", json={"metrics": [one], **CATS})
-        return found.status_code, found.text.replace(str(path), "PATH")
+        requested = {"metric": metric, "parameters": {parameter: value}}
+        result = client.post("/api/score", json={"metrics": [requested], **CATS})
+        return result.status_code, result.text.replace(str(path), "PATH")
 
-    assert answer(there) == answer(absent)
-    assert answer(there)[0] == 200
+    assert answer(existing) == answer(absent)
+    assert answer(existing)[0] == 200
 
 
 def test_a_run_names_no_path_and_no_judge(client: TestClient) -> None:
@@ -285,10 +285,10 @@ def test_a_saved_report_is_opened_and_asks_nobody(client: TestClient) -> None:
 def test_a_saved_report_chooses_no_path_and_ends_in_words(
     client: TestClient, changed: dict[str, Any], says: str
 ) -> None:
-    said = opened(client, saved(**changed))
-    assert says in said
-    assert "Defect" not in said
-    assert "Download" not in said
+    message = opened(client, saved(**changed))
+    assert says in message
+    assert "Defect" not in message
+    assert "Download" not in message
 
 
 @pytest.mark.parametrize(
@@ -302,13 +302,13 @@ def test_a_saved_report_chooses_no_path_and_ends_in_words(
     ],
 )
 def test_what_only_looks_like_a_saved_report_is_refused(client: TestClient, text: str) -> None:
-    said = opened(client, text.encode())
-    assert "is damaged; save the report again" in said or "by a newer version" in said
-    assert "/tmp" not in said
+    message = opened(client, text.encode())
+    assert "is damaged; save the report again" in message or "by a newer version" in message
+    assert "/tmp" not in message
 
 
 @pytest.mark.parametrize(
-    ("name", "judging", "said"),
+    ("name", "judging", "text"),
     [
         ("faithfulness", Judging(), "asks a judge, and this server was started without one"),
         ("answer_relevancy", Judging("offline"), "asks an embedder, and this server was started"),
@@ -317,14 +317,14 @@ def test_what_only_looks_like_a_saved_report_is_refused(client: TestClient, text
     ],
 )
 def test_a_metric_is_closed_where_nobody_can_be_asked(
-    name: str, judging: Judging, said: str
+    name: str, judging: Judging, text: str
 ) -> None:
     with calling(ServerSettings(judging)) as client:
         kind, message = error(client, 422, metrics=[name], predictions=["a"])
         assert kind == "NoModel"
-        assert f"{name} {said}" in message
+        assert f"{name} {text}" in message
         assert "metrichub serve --" in message
-        assert said in client.get(f"/metrics/{name}").text
+        assert text in client.get(f"/metrics/{name}").text
         assert client.get(f"/api/metrics/{name}").json()["unavailable"] == message
 
 
@@ -365,9 +365,9 @@ def test_a_body_over_the_limit_is_refused_whether_it_says_its_length_or_not(path
     if path != "/api/score":
         headers = {"Content-Type": "application/x-www-form-urlencoded"}
     with calling(ServerSettings(limits=ServerLimits(body=1000, upload=1000))) as client:
-        said = client.post(path, content=b"a" * 70_000, headers=headers)
+        message = client.post(path, content=b"a" * 70_000, headers=headers)
         unsaid = client.post(path, content=chunks(), headers=headers)
-    assert (said.status_code, unsaid.status_code) == (413, 413)
+    assert (message.status_code, unsaid.status_code) == (413, 413)
 
 
 def test_a_form_with_too_many_fields_is_refused(client: TestClient) -> None:

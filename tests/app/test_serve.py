@@ -39,16 +39,16 @@ def post(address: str, body: dict[str, Any]) -> Any:
 
 def test_fifty_requests_at_once_are_all_answered_each_with_its_own_scores() -> None:
     texts = [f"w{i} " * (i + 1) + "same old words" for i in range(50)]
-    wanted = "w7 same old words"
+    expected = "w7 same old words"
 
-    def one(i: int) -> Any:
-        body = {"metrics": ["bleu", "rouge"], "predictions": [texts[i]], "references": [wanted]}
+    def request(i: int) -> Any:
+        body = {"metrics": ["bleu", "rouge"], "predictions": [texts[i]], "references": [expected]}
         return post(address, body)["scores"]
 
     with serving() as (address, _), ThreadPoolExecutor(50) as threads:
-        found = list(threads.map(one, range(50)))
+        result = list(threads.map(request, range(50)))
     hub = Hub(["bleu", "rouge"])
-    assert found == [hub(predictions=[text], references=[wanted]) for text in texts]
+    assert result == [hub(predictions=[text], references=[expected]) for text in texts]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGINT to send to a process")
@@ -60,8 +60,8 @@ def test_the_server_ends_with_a_signal_and_leaves_no_folder_and_no_trace(
         post(address, {"metrics": ["bleu"], "predictions": ["a"], "references": ["a"]})
         assert list(tmp_path.glob("metrichub-*"))
         process.send_signal(how)
-        _, said = process.communicate(timeout=60)
-    assert "Traceback" not in said
+        _, errors = process.communicate(timeout=60)
+    assert "Traceback" not in errors
     assert not list(tmp_path.glob("metrichub-*"))
 
 
@@ -69,31 +69,31 @@ def test_a_public_address_is_warned_of() -> None:
     with serving("--host", "0.0.0.0", "--max-upload", "7") as (address, process):
         assert address.startswith("http://0.0.0.0:")
         process.terminate()
-        _, said = process.communicate(timeout=60)
-    assert "other machines can reach 0.0.0.0" in said
-    assert "there is no password" in said
-    assert "files of up to 7 MB" in said
+        _, errors = process.communicate(timeout=60)
+    assert "other machines can reach 0.0.0.0" in errors
+    assert "there is no password" in errors
+    assert "files of up to 7 MB" in errors
 
 
 def test_loopback_needs_no_warning() -> None:
     with serving() as (_, process):
         process.terminate()
-        _, said = process.communicate(timeout=60)
-    assert said == ""
+        _, errors = process.communicate(timeout=60)
+    assert errors == ""
 
 
 def settings_of(monkeypatch: pytest.MonkeyPatch, arguments: Sequence[str]) -> ServerSettings:
     """The settings that the options mean; nothing is served."""
-    found: list[ServerSettings] = []
+    started: list[ServerSettings] = []
 
     def run(settings: ServerSettings, listener: socket.socket, _: str) -> None:
         listener.close()
-        found.append(settings)
+        started.append(settings)
 
     monkeypatch.setattr("metrichub.app.commands._run", run)
     result = CliRunner().invoke(main, ["serve", "--port", "0", *arguments])
     assert result.exit_code == 0, result.output
-    return found[0]
+    return started[0]
 
 
 def test_every_option_reaches_the_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -102,21 +102,21 @@ def test_every_option_reaches_the_settings(monkeypatch: pytest.MonkeyPatch, tmp_
     options += ["--time-limit", "0.5", "--file-time-limit", "7", "--allow-host", "Scores.example"]
     options += ["--memory-limit", "700"]
     options += ["--runs", str(tmp_path / "kept")]
-    found = settings_of(monkeypatch, options)
-    assert found.folder == tmp_path / "kept"
-    assert (found.judging.judge, found.judging.embedder) == ("chance", embedder)
-    assert (found.limits.upload, found.limits.seconds) == (3 << 20, 0.5)
-    assert (found.limits.upload_seconds, found.limits.memory) == (7, 700 << 20)
-    assert (found.hosts, found.public) == (("scores.example",), False)
+    settings = settings_of(monkeypatch, options)
+    assert settings.folder == tmp_path / "kept"
+    assert (settings.judging.judge, settings.judging.embedder) == ("chance", embedder)
+    assert (settings.limits.upload, settings.limits.seconds) == (3 << 20, 0.5)
+    assert (settings.limits.upload_seconds, settings.limits.memory) == (7, 700 << 20)
+    assert (settings.hosts, settings.public) == (("scores.example",), False)
 
 
 def test_a_public_server_may_be_called_by_its_address_and_the_machines_name(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    found = settings_of(monkeypatch, ["--host", "0.0.0.0", "--forget"])
-    assert found.folder is None
-    assert found.public
-    assert socket.gethostname().lower() in found.hosts
+    settings = settings_of(monkeypatch, ["--host", "0.0.0.0", "--forget"])
+    assert settings.folder is None
+    assert settings.public
+    assert socket.gethostname().lower() in settings.hosts
 
 
 @pytest.mark.parametrize(
@@ -138,10 +138,10 @@ def test_the_default_is_this_machine_and_no_judge(
     for name in ("METRICHUB_JUDGE", "METRICHUB_EMBEDDER", "METRICHUB_RUNS"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr("platformdirs.user_data_dir", lambda name: str(tmp_path / name))
-    found = settings_of(monkeypatch, [])
-    assert found == ServerSettings(folder=tmp_path / "metrichub" / "runs")
-    assert (found.judging.judge, found.judging.embedder) == (None, None)
-    assert not found.judging.has_model
+    settings = settings_of(monkeypatch, [])
+    assert settings == ServerSettings(folder=tmp_path / "metrichub" / "runs")
+    assert (settings.judging.judge, settings.judging.embedder) == (None, None)
+    assert not settings.judging.has_model
 
 
 def test_the_machine_chooses_where_the_options_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -173,8 +173,8 @@ def test_wrong_use_is_one_line(
 def test_a_port_in_use_is_said_with_a_way_out() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        said = commands.error(commands.run("serve", "--port", port), 1)
-    assert "use --port 0 for any free port" in said
+        message = commands.error(commands.run("serve", "--port", port), 1)
+    assert "use --port 0 for any free port" in message
 
 
 def test_without_its_packages_the_command_says_what_to_install(
@@ -188,13 +188,13 @@ def test_without_its_packages_the_command_says_what_to_install(
         return here(name)
 
     monkeypatch.setattr(importlib_metadata, "version", version)
-    said = commands.error(commands.run("serve"), 5)
-    assert "pip install 'metrichub[app]'" in said
+    message = commands.error(commands.run("serve"), 5)
+    assert "pip install 'metrichub[app]'" in message
 
 
 def test_other_commands_load_no_server() -> None:
-    found = loaded("import metrichub.cli")
-    assert not found & {
+    modules = loaded("import metrichub.cli")
+    assert not modules & {
         "fastapi",
         "starlette",
         "uvicorn",
@@ -207,18 +207,18 @@ def test_other_commands_load_no_server() -> None:
 
 def test_a_folder_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    said = commands.error(
+    message = commands.error(
         commands.run("serve", "--port", "0", "--runs", str(tmp_path / "file" / "runs")), 1
     )
-    assert "runs can't be kept here" in said
-    assert "--forget" in said
+    assert "runs can't be kept here" in message
+    assert "--forget" in message
 
 
 def test_two_servers_have_no_folder_in_common(tmp_path: Path) -> None:
     folder = str(tmp_path / "runs")
     with serving("--runs", folder):
-        said = commands.error(commands.run("serve", "--port", "0", "--runs", folder), 1)
-    assert "another server keeps its runs here" in said
-    assert "--forget" in said
+        message = commands.error(commands.run("serve", "--port", "0", "--runs", folder), 1)
+    assert "another server keeps its runs here" in message
+    assert "--forget" in message
     with serving("--runs", folder) as (address, _):
         assert urllib.request.urlopen(f"{address}/runs").status == 200

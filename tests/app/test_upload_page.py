@@ -158,8 +158,8 @@ def test_a_metric_that_is_closed_here_says_why() -> None:
     row = {"prediction": "a", "reference": "b", "correctness": 1}
     with calling(ServerSettings(Judging())) as client:
         page = read(client, ("a.jsonl", json.dumps(row)))
-    said = "asks an embedder, and this server was started without one"
-    assert said in lacking(page)["semantic_similarity"]
+    message = "asks an embedder, and this server was started without one"
+    assert message in lacking(page)["semantic_similarity"]
 
 
 def test_another_baseline_and_a_file_less_are_read_anew(client: TestClient) -> None:
@@ -188,9 +188,9 @@ def test_more_files_than_a_run_may_have_are_refused_and_the_others_stay() -> Non
 
 def test_the_search_is_that_of_the_command_line(client: TestClient) -> None:
     question = "is my RAG answer grounded?"
-    found = client.get("/api/metrics", params={"search": question}).json()["metrics"]
+    metrics = client.get("/api/metrics", params={"search": question}).json()["metrics"]
     names = [page.address for page in search_index().find(question) if page.kind == METRIC]
-    assert [one["name"] for one in found] == names
+    assert [metric["name"] for metric in metrics] == names
     assert "faithfulness" in names[:3]
 
 

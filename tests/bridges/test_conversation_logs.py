@@ -86,14 +86,14 @@ def test_every_trace_is_a_sample_with_its_longest_chat(tmp_path: Path) -> None:
 
 
 def test_a_file_may_be_one_export_and_spans_one_a_line(tmp_path: Path) -> None:
-    whole, lines = tmp_path / "traces.json", tmp_path / "spans.jsonl"
-    whole.write_text(export(chat("a", "Hi", "Hello")), "utf-8")
+    document, lines = tmp_path / "traces.json", tmp_path / "spans.jsonl"
+    document.write_text(export(chat("a", "Hi", "Hello")), "utf-8")
     span = {
         "context": {"trace_id": "0xa"},
         "attributes": {"gen_ai.output.messages": [{"role": "assistant", "content": "Hello"}]},
     }
     lines.write_text(json.dumps(span), "utf-8")
-    for path in (whole, lines):
+    for path in (document, lines):
         assert talk(judged(str(path)), 0)[-1] == ("assistant", "Hello")
 
 

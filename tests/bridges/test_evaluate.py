@@ -70,10 +70,10 @@ def test_a_module_may_take_several_references_and_parameters(write: Write) -> No
     lower = bridge.load(bleu(write), name="lower", lowercase=True)
     scores = Hub([bridge.load(bleu(write)), lower])(predictions=PREDICTIONS, references=references)
     for name, lowercase in (("some_bleu", False), ("lower", True)):
-        found = sacrebleu.corpus_bleu(
+        result = sacrebleu.corpus_bleu(
             PREDICTIONS, [list(each) for each in zip(*references, strict=True)], lowercase=lowercase
         )
-        assert scores[name] == {"score": found.score, "sys_len": found.sys_len}
+        assert scores[name] == {"score": result.score, "sys_len": result.sys_len}
     assert scores["lower"]["score"] > scores["some_bleu"]["score"]
 
 
@@ -129,9 +129,9 @@ def test_a_module_may_be_called_for_each_sample_and_resample(write: Write) -> No
     report = Hub([metric, "wer"]).evaluate(predictions=PREDICTIONS, references=REFERENCES)
     samples, intervals = report.samples(), report.intervals(resamples=30)
     assert samples["word_errors"]["score"].tolist() == samples["wer"]["score"].tolist()
-    one, other = intervals["word_errors"]["score"], intervals["wer"]["score"]
-    assert (one.mean, one.std) == pytest.approx((other.mean, other.std))
-    assert one.why == other.why == "3 samples are too few; an interval needs 5"
+    first, other = intervals["word_errors"]["score"], intervals["wer"]["score"]
+    assert (first.mean, first.std) == pytest.approx((other.mean, other.std))
+    assert first.why == other.why == "3 samples are too few; an interval needs 5"
 
 
 def test_the_card_says_what_the_module_says_of_itself(write: Write) -> None:
@@ -159,10 +159,10 @@ def test_one_measures_with_several_processes_and_threads(write: Write) -> None:
     assert pickle.loads(pickle.dumps(metric)) == metric
     columns = {"predictions": PREDICTIONS * 40, "references": REFERENCES * 40}
     assert Hub(metric).evaluate(**columns, workers=2)["word_errors"] == {"score": 2 / 13}
-    found: list[Any] = []
+    results: list[Any] = []
     threads = [
         threading.Thread(
-            target=lambda n=n: found.append(Hub(metric)(**{k: v[:n] for k, v in columns.items()}))
+            target=lambda n=n: results.append(Hub(metric)(**{k: v[:n] for k, v in columns.items()}))
         )
         for n in (3, 30, 60, 90)
     ]
@@ -170,7 +170,7 @@ def test_one_measures_with_several_processes_and_threads(write: Write) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert found == [{"word_errors": {"score": 2 / 13}}] * 4
+    assert results == [{"word_errors": {"score": 2 / 13}}] * 4
 
 
 def test_a_saved_report_runs_no_code_of_a_module(write: Write, tmp_path: Path) -> None:
@@ -258,9 +258,9 @@ def test_the_command_line_scores_with_a_module(
     # One error in three words.
     assert json.loads(ran.stdout)["scores"]["word_errors"] == {"score": 1 / 3}
     spec = "errors = evaluate:./word_errors(better='lower')"
-    found = command("score", "rows.jsonl", "-m", spec, "--fail-over", "errors=0.3")
-    assert found.exit_code == 1
-    assert "failed: errors" in found.stderr
+    result = command("score", "rows.jsonl", "-m", spec, "--fail-over", "errors=0.3")
+    assert result.exit_code == 1
+    assert "failed: errors" in result.stderr
     message = error(command("score", "rows.jsonl", "-m", "evaluate:./nothing"), 2)
     assert "there is no evaluate module at './nothing'" in message
 
@@ -272,10 +272,10 @@ def test_a_local_module_is_combined_with_two_metrics_of_ours(
     monkeypatch.setattr(evaluate.config, "HF_EVALUATE_OFFLINE", True)
     theirs = evaluate.load(write("lengths", 'return {"length": sum(map(len, predictions))}'))
     ours = [bridge.module("bleu"), bridge.module("rouge")]
-    found = evaluate.combine([ours[0], theirs, ours[1]]).compute(
+    result = evaluate.combine([ours[0], theirs, ours[1]]).compute(
         predictions=PREDICTIONS, references=REFERENCES
     )
-    one = Hub(["bleu", "rouge"])(predictions=PREDICTIONS, references=REFERENCES)
+    hub = Hub(["bleu", "rouge"])(predictions=PREDICTIONS, references=REFERENCES)
     # 22 + 18 + 5 letters and blanks.
-    expected = {"bleu": one["bleu"]["score"], "length": 45, "rouge": one["rouge"]["score"]}
-    assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-12)
+    expected = {"bleu": hub["bleu"]["score"], "length": 45, "rouge": hub["rouge"]["score"]}
+    assert {name: result[name] for name in expected} == pytest.approx(expected, abs=1e-12)

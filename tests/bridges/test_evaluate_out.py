@@ -24,43 +24,43 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_score_is_that_of_the_corpus() -> None:
-    found = module("bleu", outputs="score").compute(predictions=PREDICTIONS, references=ONE)
+    result = module("bleu", outputs="score").compute(predictions=PREDICTIONS, references=ONE)
     official = sacrebleu.corpus_bleu(PREDICTIONS, [ONE]).score / 100
-    assert found == {"bleu": pytest.approx(official, abs=1e-12)}
-    assert isinstance(found["bleu"], float)
+    assert result == {"bleu": pytest.approx(official, abs=1e-12)}
+    assert isinstance(result["bleu"], float)
 
 
 @pytest.mark.parametrize("references", [ONE, MANY])
 def test_samples_may_come_in_parts(references: list[str]) -> None:
-    whole = Hub("bleu")(predictions=PREDICTIONS, references=references)["bleu"]["score"]
+    score = Hub("bleu")(predictions=PREDICTIONS, references=references)["bleu"]["score"]
     metric = module("bleu", outputs="score")
     for start in (0, 2):
         metric.add_batch(
             predictions=PREDICTIONS[start : start + 2], references=references[start : start + 2]
         )
-    assert metric.compute() == {"bleu": whole}
+    assert metric.compute() == {"bleu": score}
     for prediction, reference in zip(PREDICTIONS, references, strict=True):
         metric.add(prediction=prediction, reference=reference)
-    assert metric.compute() == {"bleu": whole}
+    assert metric.compute() == {"bleu": score}
 
 
 def test_combined_keys_neither_clash_nor_move() -> None:
     alone = module("rouge").compute(predictions=PREDICTIONS, references=ONE)
     names = ["rouge", "bleu2 = bleu(max_order=2)", "bleu", "wer"]
-    found = evaluate.combine([module(name) for name in names]).compute(
+    result = evaluate.combine([module(name) for name in names]).compute(
         predictions=PREDICTIONS, references=ONE
     )
-    assert alone.items() <= found.items()
+    assert alone.items() <= result.items()
     hub = Hub(names)(predictions=PREDICTIONS, references=ONE)
-    assert {name: found[name] for name in hub} == {name: hub[name]["score"] for name in hub}
-    assert found["rouge_rouge1"] == hub["rouge"]["rouge1"]
+    assert {name: result[name] for name in hub} == {name: hub[name]["score"] for name in hub}
+    assert result["rouge_rouge1"] == hub["rouge"]["rouge1"]
 
 
 def test_the_line_of_the_guide() -> None:
     combined = guide.run("evaluate.combine", evaluate=evaluate)
-    found = combined.compute(predictions=PREDICTIONS, references=ONE)
-    assert found["wer"] == 2 / 13
-    assert found["bleu"] == module("bleu").compute(predictions=PREDICTIONS, references=ONE)["bleu"]
+    result = combined.compute(predictions=PREDICTIONS, references=ONE)
+    assert result["wer"] == 2 / 13
+    assert result["bleu"] == module("bleu").compute(predictions=PREDICTIONS, references=ONE)["bleu"]
 
 
 def test_outputs_are_chosen() -> None:
@@ -76,21 +76,21 @@ def test_outputs_are_chosen() -> None:
 def test_a_hub_is_one_module_and_other_columns_are_read() -> None:
     metric = module(Hub(["coverage", "exact_match"]))
     columns = {"predictions": ["a cat sat"], "sources": ["the cat sat down"], "references": ["x"]}
-    found = metric.compute(**columns)
-    assert found == {n: s["score"] for n, s in Hub(["coverage", "exact_match"])(**columns).items()}
+    result = metric.compute(**columns)
+    assert result == {n: s["score"] for n, s in Hub(["coverage", "exact_match"])(**columns).items()}
     assert metric.name == "metrichub"
 
 
 def test_two_modules_of_one_process_keep_their_samples_apart() -> None:
-    one, two = module("exact_match"), module("exact_match")
-    one.add(prediction="a", reference="a")
+    first, two = module("exact_match"), module("exact_match")
+    first.add(prediction="a", reference="a")
     two.add(prediction="a", reference="b")
-    assert (one.compute(), two.compute()) == ({"exact_match": 1.0}, {"exact_match": 0.0})
+    assert (first.compute(), two.compute()) == ({"exact_match": 1.0}, {"exact_match": 0.0})
 
 
 def test_no_score_is_nan_and_never_0() -> None:
-    found = module("rouge").compute(predictions=["a"], references=["🙂"])
-    assert math.isnan(found["rouge"])
+    result = module("rouge").compute(predictions=["a"], references=["🙂"])
+    assert math.isnan(result["rouge"])
 
 
 def test_evaluate_shows_what_the_card_says() -> None:

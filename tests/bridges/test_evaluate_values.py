@@ -86,17 +86,17 @@ def theirs(path: str, **columns: Any) -> Any:
 )
 def test_a_module_of_numbers_takes_numbers(write: Write, predictions: Any, references: Any) -> None:
     path = accuracy(write)
-    found = Hub(bridge.load(path))(predictions=predictions, references=references)
+    hub = Hub(bridge.load(path))(predictions=predictions, references=references)
     expected = theirs(path, predictions=[1, 0, 2], references=[1, 1, 2])
-    assert found == {"some_accuracy": {"score": expected["accuracy"], **expected}}
+    assert hub == {"some_accuracy": {"score": expected["accuracy"], **expected}}
 
 
 def test_fractions_reach_a_module_as_they_are(write: Write) -> None:
     path = errors(write)
     predictions, references = [0.1, -2.5e-7, 3], np.array([0.3, 1, 1 / 3], np.float32)
-    found = Hub(bridge.load(path))(predictions=predictions, references=references)
+    hub = Hub(bridge.load(path))(predictions=predictions, references=references)
     expected = theirs(path, predictions=predictions, references=references)
-    assert found["squares"]["score"] == expected["mse"]
+    assert hub["squares"]["score"] == expected["mse"]
 
 
 def test_numbers_of_a_file_are_read(
@@ -134,11 +134,11 @@ def test_our_metrics_beside_it_still_take_texts_alone(write: Write) -> None:
 def test_label_sequences_are_lists(write: Write) -> None:
     path = tagging(write)
     columns = {"predictions": [["N", "V"], ["N"]], "references": [["N", "N"], ["N"]]}
-    found = Hub(bridge.load(path))(**columns)
+    hub = Hub(bridge.load(path))(**columns)
     # 2 of 3 tags.
-    assert found["tagging"]["score"] == theirs(path, **columns)["score"] == 2 / 3
+    assert hub["tagging"]["score"] == theirs(path, **columns)["score"] == 2 / 3
     as_json = {name: list(map(json.dumps, values)) for name, values in columns.items()}
-    assert Hub(bridge.load(path))(**as_json) == found
+    assert Hub(bridge.load(path))(**as_json) == hub
 
 
 @pytest.mark.parametrize("texts", [["N V", "N"], ["The cat sat.", "A dog."], ["1", "2"]])
@@ -168,8 +168,8 @@ def test_objects_reach_a_module_that_asks_for_them(write: Write) -> None:
         {"id": "2", "answers": {"text": ["c"], "answer_start": [0]}},
     ]
     columns = {"predictions": predictions, "references": references}
-    found = Hub(bridge.load(path))(**columns)
-    assert found["some_squad"]["score"] == theirs(path, **columns)["right"] == 1
+    hub = Hub(bridge.load(path))(**columns)
+    assert hub["some_squad"]["score"] == theirs(path, **columns)["right"] == 1
 
 
 @pytest.mark.parametrize(

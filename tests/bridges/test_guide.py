@@ -18,8 +18,8 @@ HOSTS = ("datasets", "evaluate", "inspect_ai", "lm_eval", "mlflow", "torchmetric
 
 def test_importing_bridges_loads_no_library() -> None:
     names = ", ".join(bridges.__all__)
-    found = loaded(f"from metrichub.bridges import {names}")
-    assert not found & {*HOSTS, "torch"}
+    modules = loaded(f"from metrichub.bridges import {names}")
+    assert not modules & {*HOSTS, "torch"}
 
 
 @pytest.mark.parametrize(

@@ -52,10 +52,10 @@ def fails(ids: list[Any]) -> Solver:
 
 def output(text: str) -> ModelOutput:
     parts = [ContentReasoning(reasoning="hm"), ContentText(text=text)]
-    found = ModelOutput.from_content("mockllm/model", parts if text == "wien" else text)
+    result = ModelOutput.from_content("mockllm/model", parts if text == "wien" else text)
     # Else tokens are counted with a file from the net.
-    found.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
-    return found
+    result.usage = ModelUsage(input_tokens=1, output_tokens=1, total_tokens=2)
+    return result
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def log(tmp_path: Path) -> Write:
             Sample(id=10, input="Hauptstadt?", target="Wien", metadata={"language": "de"}),
             Sample(id=9, input="Empty?", target=reference),
         ]  # fmt: skip
-        (found,) = inspect_ai.eval(
+        (result,) = inspect_ai.eval(
             inspect_ai.Task(
                 dataset=MemoryDataset(samples),
                 solver=[fails(list(failing)), generate()],
@@ -81,42 +81,42 @@ def log(tmp_path: Path) -> Write:
             epochs=2, log_dir=str(tmp_path / "logs"), log_format=form, display="none",
             max_samples=1, log_realtime=False,
         )  # fmt: skip
-        return Path(found.location)
+        return Path(result.location)
 
     return write
 
 
 def test_a_log_is_read_as_inspect_reads_it(log: Write) -> None:
-    found = {form: dict(read(log(form))) for form in ("eval", "json")}
+    samples = {form: dict(read(log(form))) for form in ("eval", "json")}
     # Each run gives its messages ids of their own.
-    talks = [list(map(conversation, columns.pop("messages"))) for columns in found.values()]
+    talks = [list(map(conversation, columns.pop("messages"))) for columns in samples.values()]
     assert talks[0] == talks[1]
-    assert [talk[-1]["text"] for talk in talks[0]] == found["eval"]["predictions"]
-    assert found["eval"] == found["json"]
-    whole = read_eval_log(str(log())).samples
-    assert whole
-    assert len(whole) == 8
+    assert [talk[-1]["text"] for talk in talks[0]] == samples["eval"]["predictions"]
+    assert samples["eval"] == samples["json"]
+    logged = read_eval_log(str(log())).samples
+    assert logged
+    assert len(logged) == 8
     # The order is inspect's own but for numbers, which are in theirs.
-    assert sorted(map(str, found["eval"]["id"])) == sorted(str(one.id) for one in whole)
-    for one in whole:
-        number = list(zip(found["eval"]["id"], found["eval"]["epoch"], strict=True)).index(
-            (one.id, one.epoch)
+    assert sorted(map(str, samples["eval"]["id"])) == sorted(str(entry.id) for entry in logged)
+    for sample in logged:
+        number = list(zip(samples["eval"]["id"], samples["eval"]["epoch"], strict=True)).index(
+            (sample.id, sample.epoch)
         )
-        row = {name: values[number] for name, values in found["eval"].items()}
-        assert row["predictions"] == one.output.completion
-        assert row["references"] == one.target
-        said = one.input if isinstance(one.input, str) else one.input[-1].text
-        assert row["questions"] == said
-        assert row["language"] == one.metadata.get("language")
-    assert LONG in found["eval"]["predictions"]
+        row = {name: values[number] for name, values in samples["eval"].items()}
+        assert row["predictions"] == sample.output.completion
+        assert row["references"] == sample.target
+        message = sample.input if isinstance(sample.input, str) else sample.input[-1].text
+        assert row["questions"] == message
+        assert row["language"] == sample.metadata.get("language")
+    assert LONG in samples["eval"]["predictions"]
 
 
 def test_samples_that_ended_in_an_error_are_left_out(
     log: Write, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.WARNING, "metrichub"):
-        found = read(log(failing=(9,)))
-    assert (found.size, found["id"].count(9)) == (7, 1)
+        samples = read(log(failing=(9,)))
+    assert (samples.size, samples["id"].count(9)) == (7, 1)
     assert "left out 1 of 8 samples, which ended in an error" in caplog.text
 
 
@@ -134,19 +134,21 @@ def stored(scored: EvalLog, tmp_path: Path) -> dict[str, dict[str, float]]:
     results = read_eval_log(str(tmp_path / "scored.eval")).results
     assert results
     return {
-        one.name: {name.rpartition("/")[2]: found.value for name, found in one.metrics.items()}
-        for one in results.scores
+        score.name: {
+            name.rpartition("/")[2]: metric.value for name, metric in score.metrics.items()
+        }
+        for score in results.scores
     }
 
 
 def test_inspect_shows_the_score_of_the_corpus(log: Write, tmp_path: Path) -> None:
     path = log()
     report = Hub(METRICS).evaluate(read(path))
-    found = applied(path, report, tmp_path)
-    assert found["rouge"]["mean"] == pytest.approx(report["rouge"]["score"], rel=1e-12)
-    assert found["exact_match"]["mean"] == report["exact_match"]["score"]
+    scores = applied(path, report, tmp_path)
+    assert scores["rouge"]["mean"] == pytest.approx(report["rouge"]["score"], rel=1e-12)
+    assert scores["exact_match"]["mean"] == report["exact_match"]["score"]
     for name in ("bleu", "wer", "distinct"):
-        assert found[name] == {"corpus": report[name]["score"]}
+        assert scores[name] == {"corpus": report[name]["score"]}
         # The mean that inspect would have shown is another number.
         assert report.samples()[name]["score"].mean() != pytest.approx(report[name]["score"])
 
@@ -157,9 +159,9 @@ def test_samples_have_their_scores(log: Write, tmp_path: Path) -> None:
     applied(path, report, tmp_path)
     scored = read_eval_log(str(tmp_path / "scored.eval")).samples
     ids = list(zip(report.metadata["id"], report.metadata["epoch"], strict=True))
-    for one in scored or ():
-        (value,) = [score.value for score in (one.scores or {}).values()]
-        number = ids.index((one.id, one.epoch))
+    for entry in scored or ():
+        (value,) = [score.value for score in (entry.scores or {}).values()]
+        number = ids.index((entry.id, entry.epoch))
         for name, scores in report.samples().items():
             assert value[name] == pytest.approx(scores["score"][number], nan_ok=True)
 
@@ -168,8 +170,8 @@ def test_a_sample_without_a_score_is_none_and_not_0(log: Write, tmp_path: Path) 
     path = log(reference="🙂")
     report = Hub(["rouge", "bleu"]).evaluate(read(path))
     assert report.counts()["rouge"]["unscored"] == 2
-    found = applied(path, report, tmp_path)
-    assert found["rouge"]["mean"] == pytest.approx(report["rouge"]["score"], rel=1e-12)
+    scores = applied(path, report, tmp_path)
+    assert scores["rouge"]["mean"] == pytest.approx(report["rouge"]["score"], rel=1e-12)
     assert "unscored" in (tmp_path / "scores.jsonl").read_text()
 
 
@@ -186,8 +188,8 @@ def test_other_samples_are_not_shown_under_the_score_of_these(log: Write, tmp_pa
     samples = read(path)
     report = Hub(METRICS).evaluate({name: values[:3] for name, values in samples.items()})
     write_scores(report, tmp_path / "scores.jsonl")
-    whole = Hub(METRICS).evaluate(samples)
-    scorer = precomputed_scores(str(tmp_path / "scores.jsonl"), metrics=metrics(whole))
+    scored_report = Hub(METRICS).evaluate(samples)
+    scorer = precomputed_scores(str(tmp_path / "scores.jsonl"), metrics=metrics(scored_report))
     scored = inspect_ai.score(read_eval_log(str(path)), scorer, action="overwrite", display="none")
     assert math.isnan(stored(scored, tmp_path)["bleu"]["corpus"])
 

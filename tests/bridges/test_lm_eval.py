@@ -84,8 +84,8 @@ def results(tmp_path: Path) -> Any:
 
 def shown(results: Any) -> dict[str, float]:
     """The scores that the harness has stored, by their names."""
-    found = results["results"]["made_here"]
-    return {name.removesuffix(",none"): v for name, v in found.items() if name.endswith(",none")}
+    result = results["results"]["made_here"]
+    return {name.removesuffix(",none"): v for name, v in result.items() if name.endswith(",none")}
 
 
 def test_the_harness_shows_the_score_of_the_corpus(results: Any, tmp_path: Path) -> None:
@@ -94,11 +94,11 @@ def test_the_harness_shows_the_score_of_the_corpus(results: Any, tmp_path: Path)
     stored = results(METRICS)
     directions = stored["higher_is_better"]["made_here"]
     assert (directions["bleu"], directions["wer"]) == (True, False)
-    found = shown(stored)
+    result = shown(stored)
     for name, scores in expected.items():
-        assert found[name] == pytest.approx(scores["score"], rel=1e-12, nan_ok=True)
+        assert result[name] == pytest.approx(scores["score"], rel=1e-12, nan_ok=True)
     # Of several targets the harness would make 1 of every sample with any overlap.
-    assert 0 < found["rouge"] < 1
+    assert 0 < result["rouge"] < 1
     # And the samples that it wrote give the same again.
     (path,) = (tmp_path / "out").rglob("samples_*.jsonl")
     assert repr(Hub(METRICS)(read(path))) == repr(expected)
@@ -106,10 +106,10 @@ def test_the_harness_shows_the_score_of_the_corpus(results: Any, tmp_path: Path)
 
 def test_other_outputs_have_names_of_their_own(results: Any) -> None:
     columns = {"predictions": ["lol"] * 3, "references": [doc["a"] for doc in DOCS]}
-    found = shown(results(["rouge"], outputs="headline"))
+    result = shown(results(["rouge"], outputs="headline"))
     scores = Hub("rouge")(**columns)["rouge"]
-    assert found["rouge_rouge1"] == pytest.approx(scores["rouge1"], rel=1e-12)
-    assert found["rouge"] == pytest.approx(scores["score"], rel=1e-12)
+    assert result["rouge_rouge1"] == pytest.approx(scores["rouge1"], rel=1e-12)
+    assert result["rouge"] == pytest.approx(scores["score"], rel=1e-12)
 
 
 def test_the_line_of_the_guide(results: Any) -> None:
@@ -120,24 +120,24 @@ def test_the_line_of_the_guide(results: Any) -> None:
 
 
 def test_columns_are_found_by_their_usual_names() -> None:
-    made = bridge.functions("coverage")
-    found = made["process_results"](DOCS[0], ["lol"])
-    assert found == {"coverage": {"predictions": "lol", "sources": "lol"}}
-    assert made["coverage"]([found["coverage"]] * 2) == 1.0
+    functions = bridge.functions("coverage")
+    result = functions["process_results"](DOCS[0], ["lol"])
+    assert result == {"coverage": {"predictions": "lol", "sources": "lol"}}
+    assert functions["coverage"]([result["coverage"]] * 2) == 1.0
     with pytest.raises(MissingColumn, match="bleu needs the column 'references'"):
         bridge.functions("bleu")["process_results"](DOCS[0], ["lol"])
 
 
 def test_several_answers_are_several_predictions() -> None:
-    made = bridge.functions("exact_match", references="a")
-    found = made["process_results"](DOCS[1], [["x", "lol"]])
-    assert made["exact_match"]([found["exact_match"]]) == 1.0
+    functions = bridge.functions("exact_match", references="a")
+    result = functions["process_results"](DOCS[1], [["x", "lol"]])
+    assert functions["exact_match"]([result["exact_match"]]) == 1.0
 
 
 def test_likelihoods_are_refused() -> None:
-    made = bridge.functions("bleu", references="a")
+    functions = bridge.functions("bleu", references="a")
     with pytest.raises(InputError, match=r"the harness returned .*, not text"):
-        made["process_results"](DOCS[0], [(-1.5, False), (-2.0, True)])
+        functions["process_results"](DOCS[0], [(-1.5, False), (-2.0, True)])
 
 
 def test_two_functions_of_one_name_are_an_error() -> None:

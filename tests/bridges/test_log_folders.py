@@ -28,15 +28,15 @@ FACTS, RESULTS = (
 def results(model: str, task: str) -> dict[str, float]:
     """What lm-evaluation-harness says of a task."""
     (path,) = (LM_EVAL / model).glob("results_*.json")
-    found: dict[str, float] = json.loads(path.read_text("utf-8"))["results"][task]
-    return found
+    result: dict[str, float] = json.loads(path.read_text("utf-8"))["results"][task]
+    return result
 
 
 def document(*arguments: str | Path) -> dict[str, Any]:
     ran = run(*map(str, arguments), "--format", "json")
     assert ran.exit_code == 0, ran.output
-    found: dict[str, Any] = json.loads(ran.stdout)
-    return found
+    document: dict[str, Any] = json.loads(ran.stdout)
+    return document
 
 
 def refused(*arguments: str | Path) -> str:
@@ -47,16 +47,16 @@ def refused(*arguments: str | Path) -> str:
 
 @pytest.mark.parametrize("command", ["score", "compare"])
 def test_a_folder_of_two_models_has_the_numbers_of_the_harness(command: str) -> None:
-    found = document(command, LM_EVAL, "--as-recorded")
-    systems = found["systems"] if command == "score" else found["scores"]
+    result = document(command, LM_EVAL, "--as-recorded")
+    systems = result["systems"] if command == "score" else result["scores"]
     assert list(systems) == ["large", "small"]
     for model in MODELS:
         scores = systems[model]["scores"] if command == "score" else systems[model]
-        own = results(model, "facts") | results(model, "sums")
+        recorded = results(model, "facts") | results(model, "sums")
         assert list(scores) == ["acc", "acc_norm", "exact_match"]
-        assert scores["acc"]["score"] == pytest.approx(own["acc,none"])
-        assert scores["acc_norm"]["score"] == pytest.approx(own["acc_norm,none"])
-        assert scores["exact_match"]["score"] == pytest.approx(own["exact_match,strict-match"])
+        assert scores["acc"]["score"] == pytest.approx(recorded["acc,none"])
+        assert scores["acc_norm"]["score"] == pytest.approx(recorded["acc_norm,none"])
+        assert scores["exact_match"]["score"] == pytest.approx(recorded["exact_match,strict-match"])
 
 
 def test_python_reads_folders_as_the_command_line_does() -> None:
@@ -65,8 +65,8 @@ def test_python_reads_folders_as_the_command_line_does() -> None:
     assert {name: dict(report.scores()) for name, report in reports.items()} == ran["scores"]
     rescored = document("compare", str(LM_EVAL), "-m", "token_f1")["scores"]
     for data, systems in ((str(LM_EVAL), None), (read(LM_EVAL), "system")):
-        found = Hub("token_f1").evaluate_all(data, systems=systems, key=["task", "id"])
-        assert {name: report["token_f1"] for name, report in found.items()} == {
+        result = Hub("token_f1").evaluate_all(data, systems=systems, key=["task", "id"])
+        assert {name: report["token_f1"] for name, report in result.items()} == {
             name: scores["token_f1"] for name, scores in rescored.items()
         }
     some = read(LM_EVAL, where={"task": "facts"})
@@ -89,19 +89,19 @@ def test_python_matches_the_samples_of_logs_by_their_ids(tmp_path: Path) -> None
     expected = Hub().evaluate_all(LM_EVAL, as_recorded=True, where={"task": "facts"})
     path.write_text("\n".join(reversed(lines)), encoding="utf-8")
     for options in ({}, {"samples": False}, {"keep": []}):
-        found = Hub().evaluate_all(
+        reports = Hub().evaluate_all(
             tmp_path / "logs", as_recorded=True, where={"task": "facts"}, **options
         )
-        test = compare_all(found).compare("large", "small")["acc"]["score"]
-        known = compare_all(expected).compare("large", "small")["acc"]["score"]
-        assert test.difference == known.difference
-        assert test.p == pytest.approx(known.p, abs=0.01)
+        test = compare_all(reports).compare("large", "small")["acc"]["score"]
+        expected_difference = compare_all(expected).compare("large", "small")["acc"]["score"]
+        assert test.difference == expected_difference.difference
+        assert test.p == pytest.approx(expected_difference.p, abs=0.01)
 
 
 def test_two_folders_are_two_systems_with_the_first_as_baseline() -> None:
-    found = document("compare", LM_EVAL / "small", f"big={LM_EVAL / 'large'}", "--as-recorded")
-    assert (found["baseline"], list(found["scores"])) == ("small", ["small", "big"])
-    assert found["comparisons"]["big"]["exact_match"]["score"]["p"] < 0.05
+    result = document("compare", LM_EVAL / "small", f"big={LM_EVAL / 'large'}", "--as-recorded")
+    assert (result["baseline"], list(result["scores"])) == ("small", ["small", "big"])
+    assert result["comparisons"]["big"]["exact_match"]["score"]["p"] < 0.05
 
 
 def test_samples_are_matched_by_their_ids(tmp_path: Path) -> None:
@@ -110,8 +110,8 @@ def test_samples_are_matched_by_their_ids(tmp_path: Path) -> None:
         log.write_text("\n".join(reversed(log.read_text("utf-8").splitlines())), encoding="utf-8")
     # The filter that is read is that of the first row.
     strict = ["--as-recorded", "--where", "filter=strict-match", "--where", "filter=none"]
-    found = document("compare", tmp_path / "logs", *strict)
-    assert found == document("compare", LM_EVAL, *strict)
+    result = document("compare", tmp_path / "logs", *strict)
+    assert result == document("compare", LM_EVAL, *strict)
     text = document("compare", tmp_path / "logs", "-m", "exact_match", "--where", "task=facts")
     assert text == document("compare", LM_EVAL, "-m", "exact_match", "--where", "task=facts")
 
@@ -136,11 +136,11 @@ def test_tasks_and_filters_are_chosen_by_conditions() -> None:
     where = ["--where", "task=sums", "--where", "filter=flexible-extract"]
     scores = document("compare", LM_EVAL, "--as-recorded", *where)["scores"]
     for model in MODELS:
-        own = results(model, "sums")["exact_match,flexible-extract"]
-        assert scores[model] == {"exact_match": {"score": pytest.approx(own)}}
+        recorded = results(model, "sums")["exact_match,flexible-extract"]
+        assert scores[model] == {"exact_match": {"score": pytest.approx(recorded)}}
     assert len({results(model, "sums")["exact_match,strict-match"] for model in MODELS}) == 2
-    found = document("score", LM_EVAL, "--as-recorded", "--where", "model=small")
-    assert found["scores"]["acc"]["score"] == results("small", "facts")["acc,none"]
+    result = document("score", LM_EVAL, "--as-recorded", "--where", "model=small")
+    assert result["scores"]["acc"]["score"] == results("small", "facts")["acc,none"]
 
 
 TOGETHER = "metrics score the samples of facts and sums together; to choose one task: where"
@@ -149,7 +149,7 @@ AS_THEY_ARE = "--as-recorded reads the numbers as they are; add a metric with -m
 
 
 @pytest.mark.parametrize(
-    ("command", "status", "said"),
+    ("command", "status", "message"),
     [
         ("score logs/small -m wer --where task=facts", 0, "also has acc and acc_norm as recorded"),
         (f"score {FACTS} -m recorded(column='acc')", 0, "also has acc_norm as recorded"),
@@ -187,31 +187,31 @@ AS_THEY_ARE = "--as-recorded reads the numbers as they are; add a metric with -m
     ],
 )
 def test_what_is_left_out_or_refused_is_said(
-    monkeypatch: pytest.MonkeyPatch, command: str, status: int, said: str
+    monkeypatch: pytest.MonkeyPatch, command: str, status: int, message: str
 ) -> None:
     monkeypatch.chdir(LM_EVAL.parent)
     ran = run(*command.split())
     assert ran.exit_code == status, ran.output
-    assert said in ran.stderr.replace("\n", " ")
+    assert message in ran.stderr.replace("\n", " ")
     # One task alone, or the numbers that were recorded, are no mixture.
-    assert (TOGETHER in ran.stderr) == (TOGETHER in said)
+    assert (TOGETHER in ran.stderr) == (TOGETHER in message)
 
 
 def test_metrics_score_the_samples_of_a_folder_again() -> None:
     # The same steps as in the task's YAML: without thousands, dollars, the work and a full stop.
     steps = r"exact_match(regexes_to_ignore=[',', '\\$', '(?s).*#### ', '\\.$'], ignore_case=True)"
-    found = document("compare", LM_EVAL, "-m", steps, "--where", "task=sums")
+    result = document("compare", LM_EVAL, "-m", steps, "--where", "task=sums")
     for model in MODELS:
-        own = results(model, "sums")["exact_match,strict-match"]
-        assert found["scores"][model]["exact_match"]["score"] == pytest.approx(own)
+        recorded = results(model, "sums")["exact_match,strict-match"]
+        assert result["scores"][model]["exact_match"]["score"] == pytest.approx(recorded)
 
 
 def test_other_metrics_may_stand_beside_what_was_recorded() -> None:
     facts = ["--where", "task=facts"]
-    found = document("score", LM_EVAL / "small", "--as-recorded", "-m", "exact_match", *facts)
+    result = document("score", LM_EVAL / "small", "--as-recorded", "-m", "exact_match", *facts)
     # The likeliest choice is the prediction, so that exact match is acc.
-    assert list(found["scores"]) == ["acc", "acc_norm", "exact_match"]
-    assert found["scores"]["exact_match"] == found["scores"]["acc"]
+    assert list(result["scores"]) == ["acc", "acc_norm", "exact_match"]
+    assert result["scores"]["exact_match"] == result["scores"]["acc"]
 
 
 def test_a_log_from_stdin_is_scored_without_that_note() -> None:
@@ -252,8 +252,8 @@ def test_tasks_are_a_column_for_keys_and_groups() -> None:
     folder = LM_EVAL / "small"
     strict = ["--where", "task=sums", "--where", "filter=strict-match"]
     keys = ["--key", "task", "--key", "id"]
-    found = document("compare", LM_EVAL, "--as-recorded", *strict, *keys)
-    assert found["samples"] == 24
+    result = document("compare", LM_EVAL, "--as-recorded", *strict, *keys)
+    assert result["samples"] == 24
     groups = run("score", str(folder), "--as-recorded", "--by", "task", "--format", "csv")
     rows = {row["metric"]: row for row in csv.DictReader(groups.stdout.splitlines())}
     assert float(rows["acc"]["task=facts"]) == results("small", "facts")["acc,none"]
@@ -279,8 +279,8 @@ def test_a_later_log_of_the_same_model_and_task_counts(
     for path in (LM_EVAL / "small").iterdir():
         name = path.name.replace("2026-11-25T", "2026-11-26T")
         (tmp_path / "small" / name).write_bytes(path.read_bytes())
-    found = document("score", tmp_path, "--as-recorded")
-    assert found["scores"]["acc"]["score"] == results("small", "facts")["acc,none"]
+    result = document("score", tmp_path, "--as-recorded")
+    assert result["scores"]["acc"]["score"] == results("small", "facts")["acc,none"]
     assert "is left out, as" in caplog.text
     assert "is a later log of small about facts" in caplog.text
 
@@ -289,8 +289,8 @@ def test_logs_that_name_no_model_are_systems_by_their_paths(tmp_path: Path) -> N
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         shutil.copy(LOGS / "ragas_results.jsonl", tmp_path / name)
-    found = document("compare", tmp_path, "--as-recorded")
-    assert list(found["scores"]) == ["one", "two"]
+    result = document("compare", tmp_path, "--as-recorded")
+    assert list(result["scores"]) == ["one", "two"]
     shutil.copy(next((LM_EVAL / "large").glob("samples_facts_*")), tmp_path)
     error = refused("compare", tmp_path, "--as-recorded")
     assert "one/ragas_results.jsonl: ragas_results.jsonl; " in error
@@ -319,8 +319,8 @@ def test_a_metric_called_like_recorded_numbers_needs_another_name() -> None:
     for spec in ("exact_match(gsm8k)", "exact_match = exact_match(gsm8k)"):
         error = refused(*sums, "-m", spec)
         assert "two metrics are called 'exact_match'; name one of them: " in error
-    found = document(*sums, "-m", "mine = exact_match(gsm8k)")
-    assert list(found["scores"]) == ["exact_match", "mine"]
+    result = document(*sums, "-m", "mine = exact_match(gsm8k)")
+    assert list(result["scores"]) == ["exact_match", "mine"]
 
 
 def test_other_files_in_a_folder_and_hidden_ones_are_passed_over(tmp_path: Path) -> None:
@@ -329,8 +329,8 @@ def test_other_files_in_a_folder_and_hidden_ones_are_passed_over(tmp_path: Path)
     (tmp_path / "settings.json").write_text('{"a": 1}', encoding="utf-8")
     (tmp_path / "notes.csv").write_text("a,b\n1,2\n", encoding="utf-8")
     shutil.copytree(LM_EVAL / "large", tmp_path / ".cache")
-    found = document("score", tmp_path, "--as-recorded")
-    assert found["scores"]["acc"]["score"] == results("small", "facts")["acc,none"]
+    result = document("score", tmp_path, "--as-recorded")
+    assert result["scores"]["acc"]["score"] == results("small", "facts")["acc,none"]
 
 
 def inspect_log(**changes: Any) -> str:
@@ -402,23 +402,23 @@ def test_what_a_harness_reports_and_its_samples_do_not_give_is_said(tmp_path: Pa
         "samples: word_perplexity and bits_per_byte)" in ran.stderr
     )
     for task, metric in {"mc": "mcc", "two": "bleu"}.items():
-        said = f"samples_{task}_2026-11-29T00-29-24.185339.jsonl: left out what isn't a mean over "
-        assert f"{said}samples: {metric}" in ran.stderr
+        text = f"samples_{task}_2026-11-29T00-29-24.185339.jsonl: left out what isn't a mean over "
+        assert f"{text}samples: {metric}" in ran.stderr
     path = tmp_path / "log.json"
     metrics = {"worst": {"value": 0.25}, "stderr": {"value": 0.1}}
     score = {"name": "match", "scorer": "match", "metrics": metrics}
     path.write_text(inspect_log(results={"scores": [score]}), encoding="utf-8")
     ran = run("score", str(path), "--as-recorded")
-    said = f"{path}: the mean of match is 0.5, but the log reports worst 0.25 and stderr 0.1"
-    assert said in ran.stderr
+    text = f"{path}: the mean of match is 0.5, but the log reports worst 0.25 and stderr 0.1"
+    assert text in ran.stderr
     path.write_text(inspect_log(), encoding="utf-8")
     assert run("score", str(path), "--as-recorded").stderr == ""
 
 
 def test_numbers_of_epochs_are_one_a_sample_and_metrics_score_each() -> None:
     path = LOGS / "epochs.eval"
-    found = document("score", path, "--as-recorded")
-    assert (found["samples"], found["scores"]["match_mode"]) == (4, {"score": 0.25})
+    result = document("score", path, "--as-recorded")
+    assert (result["samples"], result["scores"]["match_mode"]) == (4, {"score": 0.25})
     both = document("score", path, "--as-recorded", "-m", "mine = exact_match")
     assert both["samples"] == 12
     assert both["scores"]["match_mode"] == {"score": 0.25}
@@ -464,22 +464,22 @@ def test_warnings_of_readers_are_notes_that_are_printed_once() -> None:
 
 def test_a_file_with_several_systems_is_several_systems() -> None:
     path = LOGS / "promptfoo.json"
-    found = document("compare", path, "--as-recorded")
-    assert [found["scores"][name]["success"]["score"] for name in MODELS] == [1, 0]
+    result = document("compare", path, "--as-recorded")
+    assert [result["scores"][name]["success"]["score"] for name in MODELS] == [1, 0]
     scored = document("score", path, "-m", "exact_match")["systems"]
     assert [scored[name]["scores"]["exact_match"]["score"] for name in MODELS] == [1, 0]
     for condition in ("provider=small", "promptIdx=0", "model=small"):
-        one = document("score", path, "-m", "exact_match", "--where", condition)
-        assert one["scores"]["exact_match"]["score"] == 0
+        scores = document("score", path, "-m", "exact_match", "--where", condition)
+        assert scores["scores"]["exact_match"]["score"] == 0
     # A condition on samples applies to each system.
-    found = document("compare", path, "-m", "exact_match", "--where", "city=Rome")
-    assert found["samples"] == 1
+    result = document("compare", path, "-m", "exact_match", "--where", "city=Rome")
+    assert result["samples"] == 1
 
 
 @pytest.mark.parametrize("folder", ["inspect", "lighteval"])
 def test_folders_of_other_tools_are_compared(folder: str) -> None:
-    found = document("compare", LOGS / folder, "--as-recorded")
-    assert list(found["scores"]) == ["large", "small"]
+    result = document("compare", LOGS / folder, "--as-recorded")
+    assert list(result["scores"]) == ["large", "small"]
 
 
 def test_a_direction_that_one_log_shows_holds_for_the_other(tmp_path: Path) -> None:
@@ -489,8 +489,8 @@ def test_a_direction_that_one_log_shows_holds_for_the_other(tmp_path: Path) -> N
         # At its threshold, a score shows no direction.
         case["metricsData"][0] |= {"score": 1.0, "success": True}
     (tmp_path / "b.json").write_text(json.dumps(run_of), encoding="utf-8")
-    found = document("compare", tmp_path, "--as-recorded")
-    assert found["ranks"]["Exact_Match"]["score"] == {"a": 1, "b": 1}
+    result = document("compare", tmp_path, "--as-recorded")
+    assert result["ranks"]["Exact_Match"]["score"] == {"a": 1, "b": 1}
 
 
 def test_conditions_on_a_log_choose_the_rows_that_its_reader_sees() -> None:

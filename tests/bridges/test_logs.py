@@ -52,10 +52,10 @@ def json_log() -> dict[str, Any]:
     """The same log as inspect writes it into one JSON file: the header, and the samples in it."""
     with LOG.open("rb") as file, zipfile.ZipFile(file) as names:
         archive = Archive(file, LOG.name)
-        found = {name: archive.sample(name) for name in names.namelist()}
-    samples = [content for name, content in found.items() if name.startswith("samples/")]
-    beside = {"samples": samples, "reductions": found["reductions.json"]}
-    log: dict[str, Any] = {**found["header.json"], **beside}
+        result = {name: archive.sample(name) for name in names.namelist()}
+    samples = [content for name, content in result.items() if name.startswith("samples/")]
+    beside = {"samples": samples, "reductions": result["reductions.json"]}
+    log: dict[str, Any] = {**result["header.json"], **beside}
     return log
 
 
@@ -100,8 +100,8 @@ def test_messages_in_parts_and_texts_stored_beside_are_read(tmp_path: Path) -> N
     sample["attachments"], sample["target"] = {digest: "a long target"}, f"attachment://{digest}"
     path = tmp_path / "log.json"
     path.write_text(json.dumps({**log, "samples": [sample]}), encoding="utf-8")
-    found = read(path)
-    assert (found["predictions"], found["references"]) == (["Wien"], ["a long target"])
+    samples = read(path)
+    assert (samples["predictions"], samples["references"]) == (["Wien"], ["a long target"])
 
 
 def test_samples_that_ended_in_an_error_are_left_out_and_counted(
@@ -125,11 +125,13 @@ def test_words_that_inspect_takes_for_numbers_are_read_as_these(tmp_path: Path) 
         sample["scores"]["match"]["value"] = value
     path = tmp_path / "log.json"
     path.write_text(json.dumps(log), encoding="utf-8")
-    own = {(str(s["id"]), s["epoch"]): s["scores"]["match"]["value"] for s in log["samples"]}
-    found = read(path)
-    values = [own[str(n), epoch] for n, epoch in zip(found["id"], found["epoch"], strict=True)]
+    recorded = {(str(s["id"]), s["epoch"]): s["scores"]["match"]["value"] for s in log["samples"]}
+    samples = read(path)
+    values = [
+        recorded[str(n), epoch] for n, epoch in zip(samples["id"], samples["epoch"], strict=True)
+    ]
     expected = {"yes": True, "no": False, "C": True, "N": False, "P": 0.5, 0.25: 0.25}
-    assert found["match"] == [expected[value] for value in values]
+    assert samples["match"] == [expected[value] for value in values]
 
 
 @pytest.mark.parametrize(
@@ -180,13 +182,13 @@ def test_samples_of_lm_eval_are_read_once_for_several_filters(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     with caplog.at_level(logging.WARNING, "metrichub"):
-        found = read(FOLDER / "samples_many.jsonl")
-    assert found["id"] == [0, 1, 2]
-    assert found["predictions"] == ["lol"] * 3
+        samples = read(FOLDER / "samples_many.jsonl")
+    assert samples["id"] == [0, 1, 2]
+    assert samples["predictions"] == ["lol"] * 3
     # The second target of the second sample is the text "['x'".
-    assert found["references"] == [["lol", "on the mat"], ["it rains", "['x'"], ["Wien"]]
-    assert found["questions"] == ["Where is the cat?", "Weather?", "Capital?"]
-    assert found.lines == [1, 2, 3]
+    assert samples["references"] == [["lol", "on the mat"], ["it rains", "['x'"], ["Wien"]]
+    assert samples["questions"] == ["Where is the cat?", "Weather?", "Capital?"]
+    assert samples.lines == [1, 2, 3]
     assert "only those of filter 'none' are read, not of 'strict'" in caplog.text
 
 
@@ -201,11 +203,11 @@ def test_filters_that_older_versions_of_lm_eval_do_not_name_are_told_apart(
     # As results_*.json names them, and has their scores: .4 and .2.
     for path, names in ((OLD, ("strict", "upper")), (unknown, ("filter-1", "filter-2"))):
         with caplog.at_level(logging.WARNING, "metrichub"):
-            found = read(path)
+            samples = read(path)
         assert f"only those of filter {names[0]!r} are read, not of {names[1]!r}" in caplog.text
-        assert (found["id"], found.lines) == ([0, 1, 2, 3, 4], [1, 2, 3, 4, 5])
+        assert (samples["id"], samples.lines) == ([0, 1, 2, 3, 4], [1, 2, 3, 4, 5])
         upper = read(path, where={"filter": names[1]})
-        assert [sum(log["exact_match"]) / 5 for log in (found, upper)] == [0.4, 0.2]
+        assert [sum(log["exact_match"]) / 5 for log in (samples, upper)] == [0.4, 0.2]
 
 
 def test_repeated_documents_of_lm_eval_are_no_filters_if_their_replies_differ(
@@ -223,23 +225,23 @@ def test_repeated_documents_of_lm_eval_are_no_filters_if_their_replies_differ(
 def test_a_target_that_looks_like_a_list_is_a_text_if_it_is_none(tmp_path: Path) -> None:
     (row, *_) = rows(FOLDER / "samples_many.jsonl")
     targets = ["[1] a note", "Wien", 7, "['Wien', 'Vienna']"]
-    found = read(write(tmp_path / "s.jsonl", [{**row, "target": target} for target in targets]))
-    assert found["references"] == ["[1] a note", "Wien", "7", ["Wien", "Vienna"]]
+    samples = read(write(tmp_path / "s.jsonl", [{**row, "target": target} for target in targets]))
+    assert samples["references"] == ["[1] a note", "Wien", "7", ["Wien", "Vienna"]]
 
 
 def test_a_target_that_a_document_has_as_a_text_is_one_target(tmp_path: Path) -> None:
     (row, *_) = rows(FOLDER / "samples_many.jsonl")
     target = "['a', 'b']"
     documents: list[Any] = [{"code": target}, {"code": ["a", "b"]}, {}, None]
-    given = [{**row, "target": target, "doc": document} for document in documents]
-    found = read(write(tmp_path / "s.jsonl", given))
-    assert found["references"] == [target, *[["a", "b"]] * 3]
+    lines = [{**row, "target": target, "doc": document} for document in documents]
+    samples = read(write(tmp_path / "s.jsonl", lines))
+    assert samples["references"] == [target, *[["a", "b"]] * 3]
 
 
 def test_several_answers_to_a_prompt_are_several_predictions(tmp_path: Path) -> None:
     (row, *_) = rows(FOLDER / "samples_many.jsonl")
-    found = read(write(tmp_path / "s.jsonl", [{**row, "filtered_resps": [["a", "b"]]}]))
-    assert found["predictions"] == [["a", "b"]]
+    samples = read(write(tmp_path / "s.jsonl", [{**row, "filtered_resps": [["a", "b"]]}]))
+    assert samples["predictions"] == [["a", "b"]]
     with pytest.raises(
         FileError, match=r"s\.jsonl:1: filtered_resps holds 1\.5 \(float\), not text"
     ):
@@ -248,8 +250,8 @@ def test_several_answers_to_a_prompt_are_several_predictions(tmp_path: Path) -> 
 
 def test_arguments_of_older_versions_are_read(tmp_path: Path) -> None:
     (row, *_) = rows(FOLDER / "samples_many.jsonl")
-    found = read(write(tmp_path / "s.jsonl", [{**row, "arguments": [["Where?", {"until": []}]]}]))
-    assert found["questions"] == ["Where?"]
+    samples = read(write(tmp_path / "s.jsonl", [{**row, "arguments": [["Where?", {"until": []}]]}]))
+    assert samples["questions"] == ["Where?"]
 
 
 # A test run of deepeval has cases once; its data sets hold them twice, as goldens and as cases.
@@ -261,12 +263,12 @@ CASES = {
 
 
 def test_test_runs_of_deepeval_are_read() -> None:
-    found = read(FOLDER / "deepeval_test_run.json")
-    assert {name: found[name] for name in CASES} == CASES
-    assert found["retrieval_context"] == [["The cat sat down.", "Dogs."], None]
-    assert found["success"] == [False, True]
+    samples = read(FOLDER / "deepeval_test_run.json")
+    assert {name: samples[name] for name in CASES} == CASES
+    assert samples["retrieval_context"] == [["The cat sat down.", "Dogs."], None]
+    assert samples["success"] == [False, True]
     # One of two answers is right, as deepeval's own metric says.
-    assert Hub("exact_match")(found)["exact_match"]["score"] == 0.5
+    assert Hub("exact_match")(samples)["exact_match"]["score"] == 0.5
 
 
 def test_the_tool_calls_of_a_test_run_are_read(tmp_path: Path) -> None:
@@ -294,9 +296,9 @@ def test_the_latest_test_run_and_the_order_of_its_cases_are_read(tmp_path: Path)
 
 @pytest.mark.parametrize("name", ["deepeval.csv", "deepeval.jsonl"])
 def test_passages_that_deepeval_joined_by_bars_are_several(name: str) -> None:
-    found = read(FOLDER / name)
-    assert {column: found[column] for column in CASES} == {c: v * 2 for c, v in CASES.items()}
-    assert found["retrieval_context"][0] == ["The cat sat down.", "Dogs."]
+    samples = read(FOLDER / name)
+    assert {column: samples[column] for column in CASES} == {c: v * 2 for c, v in CASES.items()}
+    assert samples["retrieval_context"][0] == ["The cat sat down.", "Dogs."]
 
 
 @pytest.mark.parametrize("name", ["ragas.csv", "ragas.jsonl"])
@@ -312,9 +314,9 @@ def test_the_lines_of_the_guide(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(FOLDER)
     page = (Path(metrichub.__file__).parents[1] / "docs" / "BRIDGES.md").read_text("utf-8")
     lines = [line.split() for line in re.findall(r"`(metrichub score [^`]*)` \|$", page, re.M)]
-    found = [line[1:] for line in lines if (FOLDER / line[2]).exists()]
-    assert len(found) == 7
-    for line in found:
+    result = [line[1:] for line in lines if (FOLDER / line[2]).exists()]
+    assert len(result) == 7
+    for line in result:
         assert run(*line).exit_code == 0, line
 
 

@@ -63,17 +63,17 @@ def test_a_long_run_says_each_minute_how_far_it_is(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(_parts, "_MINUTE", 0.001)
-    told = threading.Semaphore(0)
+    semaphore = threading.Semaphore(0)
 
     def state() -> str:
-        told.release()
+        semaphore.release()
         return "3 of 8 tasks are done"
 
     with _parts.told_each_minute("Spark", state):
         for _ in range(3):
-            assert told.acquire(timeout=30)
-    said = [record.message for record in caplog.records if record.name == "metrichub"]
-    assert said[:2] == [
+            assert semaphore.acquire(timeout=30)
+    messages = [record.message for record in caplog.records if record.name == "metrichub"]
+    assert messages[:2] == [
         "Spark has been measuring for 1 min: 3 of 8 tasks are done",
         "Spark has been measuring for 2 min: 3 of 8 tasks are done",
     ]
@@ -85,9 +85,9 @@ def test_parts_of_a_map_in_two_processes_merge_to_one_report() -> None:
     import datasets
 
     hub = Hub(["bleu", "rouge", "wer"])
-    found = rows(12_500)
-    data = datasets.Dataset.from_list(found)
-    assert_equals_one_process(run_guide("dataset.map", hub=hub, dataset=data), found, hub)
+    result = rows(12_500)
+    data = datasets.Dataset.from_list(result)
+    assert_equals_one_process(run_guide("dataset.map", hub=hub, dataset=data), result, hub)
 
 
 def test_one_process_reads_a_file_of_samples(
@@ -95,13 +95,13 @@ def test_one_process_reads_a_file_of_samples(
 ) -> None:
     import datasets
 
-    found = rows(30)
-    datasets.Dataset.from_list(found).to_parquet(tmp_path / "outputs.parquet")
+    result = rows(30)
+    datasets.Dataset.from_list(result).to_parquet(tmp_path / "outputs.parquet")
     monkeypatch.chdir(tmp_path)
     hub = Hub(["bleu", "distinct"])
     report = run_guide("outputs.parquet", hub=hub)
-    assert report.scores() == hub.evaluate(found).scores()
-    assert report.counts() == hub.evaluate(found).counts()
+    assert report.scores() == hub.evaluate(result).scores()
+    assert report.counts() == hub.evaluate(result).counts()
 
 
 def test_the_metrics_of_the_table_are_those_that_do_not_add_up() -> None:

@@ -51,15 +51,15 @@ def rows() -> list[dict[str, Any]]:
     ]
 
 
-def logged(found: Any) -> dict[str, float]:
+def logged(result: Any) -> dict[str, float]:
     """What the store has of a run."""
-    metrics: dict[str, float] = mlflow.get_run(found.run_id).data.metrics
+    metrics: dict[str, float] = mlflow.get_run(result.run_id).data.metrics
     return metrics
 
 
-def assessments(found: Any, name: str) -> list[Any]:
+def assessments(result: Any, name: str) -> list[Any]:
     """What the store has of every sample, in the order of the rows."""
-    traces = [mlflow.get_trace(trace) for trace in found.result_df["trace_id"]]
+    traces = [mlflow.get_trace(trace) for trace in result.result_df["trace_id"]]
     traces.sort(key=lambda trace: str(trace.data.request))
     return [a for t in traces for a in t.info.assessments if a.name == name]
 
@@ -72,11 +72,11 @@ def test_one_scorer_stands_beside_others(metrics: Any, key: str) -> None:
     def words(outputs: str) -> int:
         return len(outputs.split())
 
-    found = mlflow.genai.evaluate(data=rows(), scorers=[scorer(metrics), words])
+    report = mlflow.genai.evaluate(data=rows(), scorers=[scorer(metrics), words])
     name = key.partition("/")[0]
-    assert logged(found)[key] == pytest.approx(hub_of(metrics)(**TEXTS)[name]["score"], abs=1e-12)
+    assert logged(report)[key] == pytest.approx(hub_of(metrics)(**TEXTS)[name]["score"], abs=1e-12)
     # 6 + 4 + 2 + 4 words.
-    assert logged(found)["words/mean"] == 4
+    assert logged(report)["words/mean"] == 4
 
 
 def test_metrics_that_need_several_scorers_are_told_the_line() -> None:
@@ -87,7 +87,7 @@ def test_metrics_that_need_several_scorers_are_told_the_line() -> None:
 
 
 def test_what_is_logged_is_the_score_of_the_corpus() -> None:
-    found = mlflow.genai.evaluate(data=rows(), scorers=scorers(METRICS))
+    report = mlflow.genai.evaluate(data=rows(), scorers=scorers(METRICS))
     expected = Hub(METRICS)(**TEXTS)
     rouge, distinct = expected["rouge"], expected["distinct"]
     shown = {
@@ -97,30 +97,30 @@ def test_what_is_logged_is_the_score_of_the_corpus() -> None:
         **{f"rouge/{n}/mean": rouge[n] for n in ("rouge1", "rouge2", "rougeL", "rougeLsum")},
         **{f"distinct/{n}": distinct[n] for n in ("distinct_1", "distinct_2")},
     }
-    assert logged(found) == pytest.approx(shown, rel=1e-12)
+    assert logged(report) == pytest.approx(shown, rel=1e-12)
 
 
 def test_samples_have_their_scores_and_none_where_there_is_none() -> None:
-    found = mlflow.genai.evaluate(data=rows(), scorers=scorers(METRICS))
+    result = mlflow.genai.evaluate(data=rows(), scorers=scorers(METRICS))
     report = Hub(METRICS).evaluate(**TEXTS)
     for name, scores in report.samples().items():
-        values = [one.value for one in assessments(found, name)]
+        values = [assessment.value for assessment in assessments(result, name)]
         assert [math.nan if v is None else v for v in values] == pytest.approx(
             scores["score"].tolist(), nan_ok=True
         )
-    unscored = assessments(found, "rouge")[2]
+    unscored = assessments(result, "rouge")[2]
     assert unscored.value is None
     assert unscored.rationale == report.explain("rouge", 2).reason
     assert unscored.metadata["signature"].startswith("rouge(")
 
 
 def test_a_second_run_starts_anew_and_a_broken_one_leaves_nothing() -> None:
-    made = scorers("bleu")
-    one = mlflow.genai.evaluate(data=rows(), scorers=made)
+    metrics = scorers("bleu")
+    report = mlflow.genai.evaluate(data=rows(), scorers=metrics)
     # As if a run had been broken off before its end.
-    made[0](inputs={"question": "?"}, outputs="x", expectations={"expected_response": "y"})
-    two = mlflow.genai.evaluate(data=rows()[:2], scorers=made)
-    assert logged(one)["bleu/corpus"] == Hub("bleu")(**TEXTS)["bleu"]["score"]
+    metrics[0](inputs={"question": "?"}, outputs="x", expectations={"expected_response": "y"})
+    two = mlflow.genai.evaluate(data=rows()[:2], scorers=metrics)
+    assert logged(report)["bleu/corpus"] == Hub("bleu")(**TEXTS)["bleu"]["score"]
     first = {name: values[:2] for name, values in TEXTS.items()}
     assert logged(two)["bleu/corpus"] == Hub("bleu")(**first)["bleu"]["score"]
 
@@ -128,11 +128,11 @@ def test_a_second_run_starts_anew_and_a_broken_one_leaves_nothing() -> None:
 def test_many_threads_measure_as_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MLFLOW_GENAI_EVAL_MAX_WORKERS", "10")
     many = rows()[:2] * 15
-    found = mlflow.genai.evaluate(data=many, scorers=scorers(["bleu", "rouge"]))
+    report = mlflow.genai.evaluate(data=many, scorers=scorers(["bleu", "rouge"]))
     columns = {name: values[:2] * 15 for name, values in TEXTS.items()}
     expected = Hub(["bleu", "rouge"])(**columns)
-    assert logged(found)["bleu/corpus"] == expected["bleu"]["score"]
-    assert logged(found)["rouge/mean"] == pytest.approx(expected["rouge"]["score"], rel=1e-12)
+    assert logged(report)["bleu/corpus"] == expected["bleu"]["score"]
+    assert logged(report)["rouge/mean"] == pytest.approx(expected["rouge"]["score"], rel=1e-12)
 
 
 def test_judges_see_questions_and_contexts_and_say_why() -> None:
@@ -143,18 +143,18 @@ def test_judges_see_questions_and_contexts_and_say_why() -> None:
             "outputs": {"response": "It sat and ran."},
         }
     ]
-    found = mlflow.genai.evaluate(data=data, scorers=scorers(Hub("faithfulness", judge=judge)))
-    assert logged(found) == {"faithfulness/mean": 0.5}
+    report = mlflow.genai.evaluate(data=data, scorers=scorers(Hub("faithfulness", judge=judge)))
+    assert logged(report) == {"faithfulness/mean": 0.5}
 
 
 def test_a_judge_that_fails_is_an_error_and_no_0() -> None:
     data = [{"inputs": {"contexts": ["It sat."], "query": "?"}, "outputs": "It sat."}]
     hub = Hub("faithfulness", judge=Scripted({}))
-    found = mlflow.genai.evaluate(data=data, scorers=scorers(hub))
-    assert logged(found) == {}
-    (one,) = assessments(found, "faithfulness")
-    assert one.value is None
-    assert "no answer to the prompt" in one.error.error_message
+    report = mlflow.genai.evaluate(data=data, scorers=scorers(hub))
+    assert logged(report) == {}
+    (assessment,) = assessments(report, "faithfulness")
+    assert assessment.value is None
+    assert "no answer to the prompt" in assessment.error.error_message
 
 
 @pytest.mark.parametrize(
@@ -163,26 +163,26 @@ def test_a_judge_that_fails_is_an_error_and_no_0() -> None:
      {"choices": [{"message": {"role": "assistant", "content": "x y"}}]}],
 )  # fmt: skip
 def test_outputs_of_all_shapes_are_read(outputs: Any) -> None:
-    (one,) = scorers("exact_match")
-    (found,) = one(
+    (entry,) = scorers("exact_match")
+    (result,) = entry(
         inputs={"question": "?"}, outputs=outputs, expectations={"references": ["a", "x y"]}
     )
-    assert (found.name, found.value) == ("exact_match", 1.0)
+    assert (result.name, result.value) == ("exact_match", 1.0)
 
 
 def test_outputs_without_a_text_are_an_error_that_mlflow_shows() -> None:
     data = [{"inputs": {"question": "?"}, "outputs": {"a": "x", "b": "y"},
              "expectations": {"expected_response": "x"}}]  # fmt: skip
-    found = mlflow.genai.evaluate(data=data, scorers=scorers("bleu"))
-    (one,) = assessments(found, "bleu")
-    assert "one of its values has to be the text" in one.error.error_message
+    report = mlflow.genai.evaluate(data=data, scorers=scorers("bleu"))
+    (assessment,) = assessments(report, "bleu")
+    assert "one of its values has to be the text" in assessment.error.error_message
 
 
 def test_the_older_call_has_the_corpus_and_the_samples() -> None:
     frame = pandas.DataFrame({"prediction": TEXTS["predictions"], "reference": TEXTS["references"],
                               "sources": ["the cat", "it rains", "dogs", "a dog"]})  # fmt: skip
     with mlflow.start_run() as run:
-        found = mlflow.models.evaluate(
+        result = mlflow.models.evaluate(
             data=frame, predictions="prediction", targets="reference", evaluators="default",
             extra_metrics=[*map(make_metric, ("bleu", "coverage", "wer", "rouge"))],
         )  # fmt: skip
@@ -194,7 +194,7 @@ def test_the_older_call_has_the_corpus_and_the_samples() -> None:
         f"rouge/{n}" for n in ("score", "rouge1", "rouge2", "rougeL", "rougeLsum")
     }
     assert stored["rouge/rouge2"] == report["rouge"]["rouge2"]
-    table = found.tables["eval_results_table"]
+    table = result.tables["eval_results_table"]
     assert table["bleu/score"].tolist() == pytest.approx(
         report.samples()["bleu"]["score"].tolist(), abs=1e-9
     )
@@ -207,9 +207,9 @@ def test_the_older_call_takes_one_metric() -> None:
 
 
 def test_the_lines_of_the_guide() -> None:
-    found = guide.run("bridges.mlflow.scorers", mlflow=mlflow, rows=rows())
+    result = guide.run("bridges.mlflow.scorers", mlflow=mlflow, rows=rows())
     rouge = {f"rouge/{name}/mean" for name in ("rouge1", "rouge2", "rougeL", "rougeLsum")}
-    assert set(logged(found)) == {"bleu/corpus", "rouge/mean", *rouge}
+    assert set(logged(result)) == {"bleu/corpus", "rouge/mean", *rouge}
     frame = pandas.DataFrame({"prediction": TEXTS["predictions"], "reference": TEXTS["references"]})
     with mlflow.start_run():
         older = guide.run("bridges.mlflow.make_metric", mlflow=mlflow, frame=frame)

@@ -47,10 +47,10 @@ def spark() -> Iterator[SparkSession]:
 def frame(spark: SparkSession, parts: Sequence[Rows]) -> DataFrame:
     """The rows, each part in a partition of its own, also the empty ones."""
     context = spark.sparkContext
-    found = context.parallelize(list(enumerate(parts)), len(parts)).flatMap(
+    result = context.parallelize(list(enumerate(parts)), len(parts)).flatMap(
         lambda part: [(*row.values(), part[0]) for row in part[1]]
     )
-    return spark.createDataFrame(found, TYPES)
+    return spark.createDataFrame(result, TYPES)
 
 
 @pytest.fixture(scope="class")
@@ -69,8 +69,8 @@ class TestSpark(OnMachines):
 
 
 def test_the_partitions_are_those_of_the_tests(spark: SparkSession) -> None:
-    found = frame(spark, [rows(3), [], rows(2, 3)]).rdd.glom().collect()
-    assert [len(part) for part in found] == [3, 0, 2]
+    result = frame(spark, [rows(3), [], rows(2, 3)]).rdd.glom().collect()
+    assert [len(part) for part in result] == [3, 0, 2]
 
 
 def test_names_with_dots_and_spaces_are_read(spark: SparkSession) -> None:
@@ -96,8 +96,8 @@ def test_frames_of_any_origin_are_read(spark: SparkSession, tmp_path: Path) -> N
 
 
 def test_a_hub_names_the_line_that_scores_a_frame(spark: SparkSession) -> None:
-    said = r"bridges\.pyspark\.evaluate_dataframe\(hub, data, key='id'\)"
-    with pytest.raises(InputError, match=said):
+    message = r"bridges\.pyspark\.evaluate_dataframe\(hub, data, key='id'\)"
+    with pytest.raises(InputError, match=message):
         Hub("bleu").evaluate(frame(spark, [rows(2)]))  # type: ignore[arg-type]  # on purpose
 
 
@@ -107,7 +107,7 @@ def test_other_data_is_refused() -> None:
 
 
 def test_the_lines_of_the_guides_run(spark: SparkSession) -> None:
-    given = frame(spark, [rows(3), rows(4, 3)])
-    one = rounded(Hub(["bleu", "rouge"])(rows(7)))
+    inputs = frame(spark, [rows(3), rows(4, 3)])
+    expected = rounded(Hub(["bleu", "rouge"])(rows(7)))
     for run in (guide.run, run_guide):
-        assert rounded(run("bridges.pyspark", frame=given).scores()) == one
+        assert rounded(run("bridges.pyspark", frame=inputs).scores()) == expected

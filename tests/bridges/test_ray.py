@@ -62,9 +62,9 @@ def test_parts_are_merged_by_workers_before_they_reach_the_driver(
     arrived: list[int] = []
 
     def counted(merged: Any) -> Iterator[bytes]:
-        found = list(packed(merged))
-        arrived.append(len(found))
-        yield from found
+        contents = list(packed(merged))
+        arrived.append(len(contents))
+        yield from contents
 
     packed = bridge._packed
     monkeypatch.setattr(bridge, "_packed", counted)
@@ -85,7 +85,7 @@ def test_other_data_is_refused() -> None:
 
 
 def test_the_lines_of_the_guides_run() -> None:
-    given = dataset([rows(3), rows(4, 3)])
-    one = rounded(Hub(["bleu", "rouge"])(rows(7)))
+    inputs = dataset([rows(3), rows(4, 3)])
+    expected = rounded(Hub(["bleu", "rouge"])(rows(7)))
     for run in (guide.run, run_guide):
-        assert rounded(run("bridges.ray", dataset=given).scores()) == one
+        assert rounded(run("bridges.ray", dataset=inputs).scores()) == expected

@@ -23,7 +23,7 @@ FOLDER = Path(__file__).parent / "logs"
 LM_EVAL = FOLDER / "lm_eval" / "small"
 
 
-def one(pattern: str, folder: Path = FOLDER) -> Path:
+def only(pattern: str, folder: Path = FOLDER) -> Path:
     (path,) = folder.glob(pattern)
     return path
 
@@ -54,11 +54,11 @@ def recorded(path: Path, column: str, where: Mapping[str, str | Sequence[str]] |
     ],
 )
 def test_numbers_of_lm_eval_and_their_mean(task: str, column: str, filter: str) -> None:
-    path = one(f"samples_{task}_*.jsonl", LM_EVAL)
+    path = only(f"samples_{task}_*.jsonl", LM_EVAL)
     report = recorded(path, column, {"filter": filter})
-    own = [row[column] for row in rows(path) if row["filter"] == filter]
-    assert report.samples()[column]["score"].tolist() == own
-    results = json.loads(one("results_*.json", LM_EVAL).read_text("utf-8"))["results"]
+    numbers = [row[column] for row in rows(path) if row["filter"] == filter]
+    assert report.samples()[column]["score"].tolist() == numbers
+    results = json.loads(only("results_*.json", LM_EVAL).read_text("utf-8"))["results"]
     mean = results[task][f"{column},{filter}"]
     assert report[column]["score"] == pytest.approx(mean, rel=1e-12)
 
@@ -71,10 +71,10 @@ def samples_of(path: Path) -> dict[tuple[str, int], dict[str, Any]]:
     """What inspect recorded of each sample, by id and epoch: scorer -> value."""
     with path.open("rb") as file, zipfile.ZipFile(file) as names:
         archive = Archive(file, path.name)
-        found = [archive.sample(name) for name in names.namelist() if name.startswith("samples/")]
+        results = [archive.sample(name) for name in names.namelist() if name.startswith("samples/")]
     return {
         (str(sample["id"]), sample["epoch"]): {n: s["value"] for n, s in sample["scores"].items()}
-        for sample in found
+        for sample in results
     }
 
 
@@ -93,11 +93,11 @@ def samples_of(path: Path) -> dict[tuple[str, int], dict[str, Any]]:
 def test_numbers_of_inspect_and_their_mean(
     log: str, column: str, scorer: str, key: str | None, metric: str
 ) -> None:
-    path = one(log)
-    found = read(path)
-    own = samples_of(path)
-    ids = zip(map(str, found["id"]), found["epoch"], strict=True)
-    values = [own[name][scorer] for name in ids]
+    path = only(log)
+    samples = read(path)
+    by_sample = samples_of(path)
+    ids = zip(map(str, samples["id"]), samples["epoch"], strict=True)
+    values = [by_sample[name][scorer] for name in ids]
     values = [value if key is None else value[key] for value in values]
     report = recorded(path, column, None)
     (name,) = report.results
@@ -117,57 +117,57 @@ def test_what_reducers_of_inspect_make_of_epochs_and_its_mean() -> None:
     with path.open("rb") as file:
         results = Archive(file, path.name).sample("header.json")["results"]["scores"]
     # Four samples, of which 0, 1, 2 and 1 of three epochs are right, as inspect's log reports them.
-    own = {(score["name"], score["reducer"]): score["metrics"] for score in results}
+    by_reducer = {(score["name"], score["reducer"]): score["metrics"] for score in results}
     reducers = ("mean", "mode", "max", "median", "at_least_2", "pass_at_2")
-    accuracies = [own["match", reducer]["accuracy"]["value"] for reducer in reducers]
+    accuracies = [by_reducer["match", reducer]["accuracy"]["value"] for reducer in reducers]
     assert accuracies == pytest.approx([1 / 3, 1 / 4, 3 / 4, 1 / 4, 1 / 4, 7 / 12])
-    found = read(path)
-    assert found["epoch"] == [1] * 4 + [2] * 4 + [3] * 4
-    assert sum(found["match"]) == 4
+    samples = read(path)
+    assert samples["epoch"] == [1] * 4 + [2] * 4 + [3] * 4
+    assert sum(samples["match"]) == 4
     assert len(described(path).recorded) == 18
     scorers = (("match", "match", "accuracy"), ("facts.len", "len", "mean"))
     for column, name, metric in (*scorers, ("facts.grade", "grade", "accuracy")):
         for reducer in reducers:
             (result,) = recorded(path, f"{column}.{reducer}", None).results.values()
-            expected = own[name, reducer][metric]["value"]
+            expected = by_reducer[name, reducer][metric]["value"]
             assert result.scores()["score"] == pytest.approx(expected, rel=1e-12)
             assert result.count == 4
 
 
 def test_what_inspect_says_of_its_numbers() -> None:
-    log = described(one("inspect/*_open_PLZ*.eval"))
+    log = described(only("inspect/*_open_PLZ*.eval"))
     assert (log.model, log.task) == ("mockllm/small", "open")
     accuracy = {"better": "higher"}
     lengths: dict[str, Any] = {"length.words": {}, "length.short": {}}
     assert log.recorded == {"match": accuracy, "verdict": accuracy, **lengths}
     # The scorer is called choice, which would be taken for the choices of a question.
-    choices = described(one("inspect/*_choices_VH6*.eval"))
+    choices = described(only("inspect/*_choices_VH6*.eval"))
     assert list(choices.recorded) == ["score.choice"]
 
 
 def test_letters_of_choices_are_read_again_by_an_extraction() -> None:
-    path = one("inspect/*_choices_VH6*.eval")
-    found = read(path)
-    assert found["choices"][0] == ["moo", "woof", "meow"]
+    path = only("inspect/*_choices_VH6*.eval")
+    samples = read(path)
+    assert samples["choices"][0] == ["moo", "woof", "meow"]
     hub = Hub("exact_match", extract="inspect-letter")
     # inspect's choice wants both letters of the question with two; one is enough here.
-    assert hub.evaluate(found).samples()["exact_match"]["score"].tolist() == [1, 1, 1]
-    assert found["score.choice"] == [True, False, True]
+    assert hub.evaluate(samples).samples()["exact_match"]["score"].tolist() == [1, 1, 1]
+    assert samples["score.choice"] == [True, False, True]
 
 
 def test_what_lm_eval_says_of_its_numbers() -> None:
-    words = described(one("samples_last_word_*.jsonl", LM_EVAL))
+    words = described(only("samples_last_word_*.jsonl", LM_EVAL))
     assert (words.reader, words.model, words.task) == ("lm_eval", "small", "last_word")
     # Perplexity isn't a mean over samples.
     assert words.recorded == {"acc": {"better": "higher", "share": True}}
     # The task's own function records a probability as acc; answers are asked for three times.
     for task, column in (("mass", "acc"), ("votes", "exact_match")):
-        log = described(one(f"samples_{task}_*.jsonl", LM_EVAL))
+        log = described(only(f"samples_{task}_*.jsonl", LM_EVAL))
         assert log.recorded == {column: {"better": "higher"}}
 
 
 def test_a_log_of_lm_eval_without_its_results_says_less(tmp_path: Path) -> None:
-    source = one("samples_last_word_*.jsonl", LM_EVAL)
+    source = only("samples_last_word_*.jsonl", LM_EVAL)
     path = tmp_path / "model" / source.name
     path.parent.mkdir()
     path.write_bytes(source.read_bytes())
@@ -177,19 +177,19 @@ def test_a_log_of_lm_eval_without_its_results_says_less(tmp_path: Path) -> None:
     plain = path.rename(tmp_path / "mine.jsonl")
     log = described(plain)
     assert (log.model, log.task, list(log.recorded)) == (None, None, ["acc"])
-    path.with_name(one("results_*.json", LM_EVAL).name).write_text("[", encoding="utf-8")
+    path.with_name(only("results_*.json", LM_EVAL).name).write_text("[", encoding="utf-8")
     assert list(described(plain.rename(path)).recorded) == ["acc"]
 
 
 def test_the_choices_of_lm_eval_can_be_scored_again() -> None:
-    found = read(FOLDER / "samples_choices.jsonl")
+    samples = read(FOLDER / "samples_choices.jsonl")
     first = rows(FOLDER / "samples_choices.jsonl")[0]
-    assert found["choices"][0] == [pair[1].strip() for pair in pairs(first)]
+    assert samples["choices"][0] == [pair[1].strip() for pair in pairs(first)]
     likelihoods = [float(pair[0]) for pair in first["filtered_resps"]]
-    assert found["likelihoods"][0] == likelihoods
-    assert found["predictions"][0] == found["choices"][0][likelihoods.index(max(likelihoods))]
-    scores = Hub("exact_match").evaluate(found).samples()["exact_match"]["score"]
-    assert scores.tolist() == found["acc"]
+    assert samples["likelihoods"][0] == likelihoods
+    assert samples["predictions"][0] == samples["choices"][0][likelihoods.index(max(likelihoods))]
+    scores = Hub("exact_match").evaluate(samples).samples()["exact_match"]["score"]
+    assert scores.tolist() == samples["acc"]
 
 
 def pairs(row: Mapping[str, Any]) -> list[list[Any]]:
@@ -197,9 +197,9 @@ def pairs(row: Mapping[str, Any]) -> list[list[Any]]:
 
 
 def test_one_likelihood_a_sample_has_no_predictions() -> None:
-    found = read(one("samples_last_word_*.jsonl", LM_EVAL))
-    assert "predictions" not in found
-    assert found["references"] == [" mat", " spring", " late"]
+    samples = read(only("samples_last_word_*.jsonl", LM_EVAL))
+    assert "predictions" not in samples
+    assert samples["references"] == [" mat", " spring", " late"]
 
 
 @pytest.mark.parametrize(
@@ -234,13 +234,13 @@ def test_choices_of_lm_eval_are_read_from_its_requests(
 
 
 def test_answers_in_which_a_filter_finds_nothing_are_empty() -> None:
-    path = one("samples_votes_*.jsonl", LM_EVAL)
-    found = read(path, where={"filter": "maj"})
-    own = [row["filtered_resps"][0] for row in rows(path) if row["filter"] == "maj"]
-    assert "[invalid]" in own
-    assert found["predictions"] == ["" if text == "[invalid]" else text for text in own]
+    path = only("samples_votes_*.jsonl", LM_EVAL)
+    samples = read(path, where={"filter": "maj"})
+    recorded = [row["filtered_resps"][0] for row in rows(path) if row["filter"] == "maj"]
+    assert "[invalid]" in recorded
+    assert samples["predictions"] == ["" if text == "[invalid]" else text for text in recorded]
     # The whole replies are beside what the filter left.
-    assert [len(replies) for replies in found["resps"]] == [3] * 6
+    assert [len(replies) for replies in samples["resps"]] == [3] * 6
 
 
 HELM = FOLDER / "helm" / "simple_mcqa"
@@ -270,13 +270,13 @@ def test_numbers_of_helm_and_their_mean() -> None:
     for name in names:
         report = recorded(path, name, None)
         (metric,) = report.results
-        own = [
+        means = [
             stat["mean"]
             for instance in statistics()
             for stat in instance["stats"]
             if stat["name"]["name"] == name
         ]
-        assert report.samples()[metric]["score"].tolist() == own
+        assert report.samples()[metric]["score"].tolist() == means
         # As the stats.json of the same run has it for each of them.
         assert report[metric]["score"] == 0.5
         assert report.intervals()[metric]["score"].method == "Wilson"
@@ -290,13 +290,13 @@ def test_what_helm_says_of_a_run_and_its_samples(tmp_path: Path) -> None:
     states = json.loads(path.read_text("utf-8"))["request_states"]
     run = helm_run(tmp_path / "mmlu:subject=anatomy,model=canned_large,k=5", states, statistics())
     assert described(run).task == "mmlu:subject=anatomy,k=5"
-    found = read(path)
-    assert found["id"] == ["id60", "id38"]
+    samples = read(path)
+    assert samples["id"] == ["id60", "id38"]
     # A letter stands for its choice; " I think A" isn't a letter.
-    assert found["predictions"] == ["Even", " I think A"]
-    assert found["references"] == [["Even"], ["Even"]]
-    assert found["choices"] == [["Even", "Odd"]] * 2
-    assert Hub("exact_match")(found)["exact_match"]["score"] == 0.5
+    assert samples["predictions"] == ["Even", " I think A"]
+    assert samples["references"] == [["Even"], ["Even"]]
+    assert samples["choices"] == [["Even", "Odd"]] * 2
+    assert Hub("exact_match")(samples)["exact_match"]["score"] == 0.5
 
 
 def test_perturbed_samples_of_helm_are_left_out(tmp_path: Path) -> None:
@@ -330,8 +330,8 @@ def test_the_split_that_helm_reports_is_read(
     # HELM's schemas report `main_split`: test where a run has it. The same holds in a run of MMLU
     # by GPT-2 (evaleval/every_eval_ever): .1111 of nine samples, beside one for validation.
     with caplog.at_level(logging.WARNING, "metrichub"):
-        found = read(path)
-    assert (found["id"], found["split"], found["exact_match"]) == (["id60"], ["test"], [1.0])
+        samples = read(path)
+    assert (samples["id"], samples["split"], samples["exact_match"]) == (["id60"], ["test"], [1.0])
     assert "only samples of the split 'test' are read, as HELM reports it, not 1 of 'valid'" in (
         caplog.text
     )
@@ -377,11 +377,11 @@ def test_numbers_of_ragas_and_their_mean(name: str, column: str, values: list[fl
 
 def test_what_ragas_says_of_its_columns(tmp_path: Path) -> None:
     assert described(FOLDER / "ragas.jsonl").recorded == {}
-    own = rows(FOLDER / "ragas_results.jsonl")[0]
+    row = rows(FOLDER / "ragas_results.jsonl")[0]
     path = tmp_path / "r.jsonl"
     more = {"faithfulness": None, "rouge_score(mode=fmeasure)": 0.5, "maliciousness": 1}
     more |= {"noise_sensitivity(mode=relevant)": 0.1, "persona_name": None, "comment": "good"}
-    path.write_text(json.dumps(own | more), encoding="utf-8")
+    path.write_text(json.dumps(row | more), encoding="utf-8")
     names = ["exact_match", "non_llm_string_similarity", "string_present"]
     higher, lower, unknown = {"better": "higher"}, {"better": "lower"}, dict[str, str]()
     # Whether a critic's 1 is good depends on what it looks for; comments aren't numbers.
@@ -419,7 +419,7 @@ def test_the_direction_of_a_metric_of_deepeval_is_what_its_verdicts_show(tmp_pat
     run["testCases"][0]["metricsData"] = metrics
     path = tmp_path / "run.json"
     path.write_text(json.dumps(run), encoding="utf-8")
-    better = {name: known.get("better") for name, known in described(path).recorded.items()}
+    better = {name: facts.get("better") for name, facts in described(path).recorded.items()}
     assert better == {
         "success": "higher",
         "Bias": "lower",
@@ -440,26 +440,26 @@ LIGHTEVAL = FOLDER / "lighteval"
 @pytest.mark.parametrize("model", ["small", "large"])
 @pytest.mark.parametrize(("task", "columns"), [("facts", ["acc"]), ("sums", ["em", "f1"])])
 def test_numbers_of_lighteval_and_their_mean(model: str, task: str, columns: list[str]) -> None:
-    path = one(f"details/{model}/*/details_{task}_*.parquet", LIGHTEVAL)
-    own = pyarrow.parquet.read_table(path).to_pylist()
-    results = json.loads(one(f"results/{model}/*.json", LIGHTEVAL).read_text("utf-8"))["results"]
+    path = only(f"details/{model}/*/details_{task}_*.parquet", LIGHTEVAL)
+    table = pyarrow.parquet.read_table(path).to_pylist()
+    results = json.loads(only(f"results/{model}/*.json", LIGHTEVAL).read_text("utf-8"))["results"]
     for column in columns:
         report = recorded(path, column, None)
-        values = [row["metric"][column] for row in own]
+        values = [row["metric"][column] for row in table]
         assert report.samples()[column]["score"].tolist() == values
         assert report[column]["score"] == pytest.approx(results[f"{task}|0"][column], rel=1e-12)
 
 
 def test_what_lighteval_says_of_its_numbers_and_samples() -> None:
-    sums = one("details/small/*/details_sums_*.parquet", LIGHTEVAL)
+    sums = only("details/small/*/details_sums_*.parquet", LIGHTEVAL)
     log = described(sums)
     assert (log.reader, log.model, log.task) == ("lighteval", "small", "sums|0")
     share = {"better": "higher", "share": True}
     assert log.recorded == {"em": share, "f1": {"better": "higher"}}
-    found = read(sums)
-    scores = Hub("exact_match").evaluate(found).samples()["exact_match"]["score"]
-    assert scores.tolist() == found["em"]
-    facts = read(one("details/small/*/details_facts_*.parquet", LIGHTEVAL))
+    samples = read(sums)
+    scores = Hub("exact_match").evaluate(samples).samples()["exact_match"]["score"]
+    assert scores.tolist() == samples["em"]
+    facts = read(only("details/small/*/details_facts_*.parquet", LIGHTEVAL))
     assert facts["choices"][0] == ["in the east", "in the west", "at noon"]
     assert facts["likelihoods"][0] == [-2.5, -1.25, -5.0]
     scores = Hub("exact_match").evaluate(facts).samples()["exact_match"]["score"]
@@ -467,7 +467,7 @@ def test_what_lighteval_says_of_its_numbers_and_samples() -> None:
 
 
 def test_details_of_lighteval_elsewhere_say_less(tmp_path: Path) -> None:
-    source = one("details/small/*/details_sums_*.parquet", LIGHTEVAL)
+    source = only("details/small/*/details_sums_*.parquet", LIGHTEVAL)
     path = tmp_path / "mine.parquet"
     path.write_bytes(source.read_bytes())
     log = described(path)
@@ -476,7 +476,7 @@ def test_details_of_lighteval_elsewhere_say_less(tmp_path: Path) -> None:
 
 
 def test_metrics_of_lighteval_that_are_no_mean_are_left_out(tmp_path: Path) -> None:
-    source = one("details/small/*/details_sums_*.parquet", LIGHTEVAL)
+    source = only("details/small/*/details_sums_*.parquet", LIGHTEVAL)
     path = tmp_path / "details" / "org" / "model" / "then" / "details_sums_then.parquet"
     path.parent.mkdir(parents=True)
     path.write_bytes(source.read_bytes())
@@ -497,7 +497,7 @@ def test_metrics_of_lighteval_that_are_no_mean_are_left_out(tmp_path: Path) -> N
 
 
 def test_several_replies_and_several_gold_answers_of_lighteval(tmp_path: Path) -> None:
-    source = one("details/small/*/details_sums_*.parquet", LIGHTEVAL)
+    source = only("details/small/*/details_sums_*.parquet", LIGHTEVAL)
     row = pyarrow.parquet.read_table(source).to_pylist()[0]
     row["doc"] |= {"choices": ["45", "forty-five", "44"], "gold_index": [0, 1]}
     row["model_response"] |= {
@@ -506,10 +506,10 @@ def test_several_replies_and_several_gold_answers_of_lighteval(tmp_path: Path) -
     }
     path = tmp_path / "d.parquet"
     pyarrow.parquet.write_table(pyarrow.Table.from_pylist([row]), path)
-    found = read(path)
-    assert found["predictions"] == [["45", "44"]]
-    assert found["resps"] == [["<think>hm</think>45", "44"]]
-    assert found["references"] == [["45", "forty-five"]]
+    samples = read(path)
+    assert samples["predictions"] == [["45", "44"]]
+    assert samples["resps"] == [["<think>hm</think>45", "44"]]
+    assert samples["references"] == [["45", "forty-five"]]
 
 
 PROMPTFOO = FOLDER / "promptfoo.json"
@@ -527,14 +527,14 @@ def test_numbers_of_promptfoo_and_its_sums(column: str) -> None:
     assert list(log.systems) == ["small", "large"]
     for place, where in enumerate(log.systems.values()):
         report = Hub(metric).evaluate(read(PROMPTFOO, where=where))
-        own = [
+        recorded = [
             result.get(column, result["namedScores"].get(column))
             for result in sorted(promptfoo()["results"]["results"], key=lambda r: r["testIdx"])
             if result["promptIdx"] == place
         ]
         (name,) = report.results
         scores = report.samples()[name]["score"]
-        numpy.testing.assert_array_equal(scores, [numpy.nan if n is None else n for n in own])
+        numpy.testing.assert_array_equal(scores, [numpy.nan if n is None else n for n in recorded])
         # promptfoo sums up for each system.
         sums = promptfoo()["results"]["prompts"][place]["metrics"]
         total = {"success": sums["testPassCount"], "score": sums["score"], **sums["namedScores"]}
@@ -576,13 +576,13 @@ def test_vars_of_promptfoo_with_known_names_are_these_columns(tmp_path: Path) ->
         result["response"] = {"output": {"city": "Graz"}}
     path = tmp_path / "results.json"
     path.write_text(json.dumps(content), encoding="utf-8")
-    found = read(path)
-    assert not found.keys() & {"questions", "references"}
-    assert (found["question"][0], found["expected"][0]) == ("Capital?", "a")
-    assert found["predictions"][0] == '{"city": "Graz"}'
+    samples = read(path)
+    assert not samples.keys() & {"questions", "references"}
+    assert (samples["question"][0], samples["expected"][0]) == ("Capital?", "a")
+    assert samples["predictions"][0] == '{"city": "Graz"}'
     # A score with the name of a text isn't taken for one.
     assert "score.answer" in described(path).recorded
-    assert found["score.answer"][0] == 1
+    assert samples["score.answer"][0] == 1
 
 
 def test_lines_of_promptfoo_are_refused(tmp_path: Path) -> None:

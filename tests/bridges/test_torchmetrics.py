@@ -28,11 +28,11 @@ REFERENCES = [["the cat sat on a mat", "the cat"], ["it rains"], ["a dog"], ["no
 METRICS = ["bleu", "chrf", "rouge", "wer", "ter", "distinct", "cider"]
 
 
-def updated(one: Any, *cuts: int) -> Any:
+def updated(module: Any, *cuts: int) -> Any:
     ends = [0, *cuts, len(PREDICTIONS)]
     for start, end in zip(ends, ends[1:]):  # noqa: B905, RUF007  # each with its next
-        one.update(PREDICTIONS[start:end], REFERENCES[start:end])
-    return one
+        module.update(PREDICTIONS[start:end], REFERENCES[start:end])
+    return module
 
 
 def corpus(name: str) -> float:
@@ -42,51 +42,51 @@ def corpus(name: str) -> float:
 @pytest.mark.parametrize("name", METRICS)
 def test_the_score_is_that_of_the_corpus_however_it_is_cut(name: str) -> None:
     for cuts in ((), (2,), (1, 1, 4)):
-        found = updated(metric(name, outputs="score"), *cuts).compute()
-        assert found.dtype is torch.float64
-        assert found.item() == pytest.approx(corpus(name), rel=1e-12)
+        result = updated(metric(name, outputs="score"), *cuts).compute()
+        assert result.dtype is torch.float64
+        assert result.item() == pytest.approx(corpus(name), rel=1e-12)
 
 
 def test_states_of_what_adds_up_keep_their_size() -> None:
-    one = metric("bleu")
+    module = metric("bleu")
     sizes = []
     for _ in range(3):
-        updated(one, 2)
-        sizes.append(sum(state.numel() for state in one.metric_state.values()))
+        updated(module, 2)
+        sizes.append(sum(state.numel() for state in module.metric_state.values()))
     assert sizes == sizes[:1] * 3
-    assert all(isinstance(state, torch.Tensor) for state in one.metric_state.values())
-    assert {state.dtype for state in one.metric_state.values()} == {torch.int64}
+    assert all(isinstance(state, torch.Tensor) for state in module.metric_state.values())
+    assert {state.dtype for state in module.metric_state.values()} == {torch.int64}
 
 
 def test_nothing_measured_is_nan_and_reset_forgets() -> None:
     for name in METRICS:
-        one = metric(name, outputs="score")
-        assert math.isnan(one.compute())
-        updated(one).reset()
-        assert math.isnan(one.compute())
+        module = metric(name, outputs="score")
+        assert math.isnan(module.compute())
+        updated(module).reset()
+        assert math.isnan(module.compute())
 
 
 def test_a_batch_without_a_scored_sample_changes_nothing() -> None:
-    one = metric("rouge", outputs="score")
-    one.update(["a"], ["🙂"])
-    assert math.isnan(one.compute())
-    updated(one)
-    one.update(["a"], ["🙂"])
-    assert one.compute().item() == corpus("rouge")
+    module = metric("rouge", outputs="score")
+    module.update(["a"], ["🙂"])
+    assert math.isnan(module.compute())
+    updated(module)
+    module.update(["a"], ["🙂"])
+    assert module.compute().item() == corpus("rouge")
 
 
 @pytest.mark.parametrize("name", ["bleu", "distinct"])
 def test_forward_gives_the_batch_and_keeps_the_whole(name: str) -> None:
-    one = metric(name, outputs="score")
-    batch = one(PREDICTIONS[:2], REFERENCES[:2]).item()
+    module = metric(name, outputs="score")
+    batch = module(PREDICTIONS[:2], REFERENCES[:2]).item()
     assert batch == Hub(name)(predictions=PREDICTIONS[:2], references=REFERENCES[:2])[name]["score"]
-    one(PREDICTIONS[2:], REFERENCES[2:])
-    assert one.compute().item() == pytest.approx(corpus(name), rel=1e-12)
+    module(PREDICTIONS[2:], REFERENCES[2:])
+    assert module.compute().item() == pytest.approx(corpus(name), rel=1e-12)
 
 
 def test_several_metrics_and_outputs_are_a_dictionary() -> None:
-    found = updated(metric(["bleu", "wer"])).compute()
-    assert {name: v.item() for name, v in found.items()} == {n: corpus(n) for n in ("bleu", "wer")}
+    result = updated(metric(["bleu", "wer"])).compute()
+    assert {name: v.item() for name, v in result.items()} == {n: corpus(n) for n in ("bleu", "wer")}
     every = updated(metric("bleu", outputs="all"), 3).compute()
     scores = Hub("bleu")(predictions=PREDICTIONS, references=REFERENCES)["bleu"]
     assert every["bleu_precision_1"].item() == scores["precision_1"]
@@ -97,7 +97,7 @@ def test_a_collection_shows_each_under_its_name_and_its_headline_outputs() -> No
     collected = torchmetrics.MetricCollection({name: metric(name) for name in METRICS})
     collected.update(PREDICTIONS[:2], REFERENCES[:2])
     collected.update(PREDICTIONS[2:], REFERENCES[2:])
-    found = {name: value.item() for name, value in collected.compute().items()}
+    result = {name: value.item() for name, value in collected.compute().items()}
     # As on their cards; what isn't named here has its score alone.
     headline = {"rouge": ("rouge1", "rouge2", "rougeL", "rougeLsum")}
     headline |= {"distinct": ("distinct_1", "distinct_2")}
@@ -105,7 +105,7 @@ def test_a_collection_shows_each_under_its_name_and_its_headline_outputs() -> No
     for name, outputs in headline.items():
         scores = Hub(name)(predictions=PREDICTIONS, references=REFERENCES)[name]
         expected |= {f"{name}_{output}": scores[output] for output in outputs}
-    assert found == pytest.approx(expected, rel=1e-12)
+    assert result == pytest.approx(expected, rel=1e-12)
 
 
 def test_one_output_of_a_metric_with_several_is_a_tensor_on_request() -> None:
@@ -122,9 +122,9 @@ def test_parameters_keep_metrics_of_a_collection_apart() -> None:
     for predictions, references in (first, second):
         collected.update(predictions, references)
     columns = {"predictions": first[0] + second[0], "references": first[1] + second[1]}
-    found = {name: value.item() for name, value in collected.compute().items()}
-    assert found == {k: Hub(spec)(**columns)["bleu"]["score"] for k, spec in specs.items()}
-    assert found["cased"] < found["lower"]
+    result = {name: value.item() for name, value in collected.compute().items()}
+    assert result == {k: Hub(spec)(**columns)["bleu"]["score"] for k, spec in specs.items()}
+    assert result["cased"] < result["lower"]
 
 
 def test_the_direction_is_that_of_the_card() -> None:
@@ -136,18 +136,18 @@ def test_the_direction_is_that_of_the_card() -> None:
 
 @pytest.mark.parametrize("name", ["bleu", "distinct"])
 def test_copies_and_pickles_go_on(name: str) -> None:
-    one = metric(name, outputs="score")
-    one.update(PREDICTIONS[:2], REFERENCES[:2])
-    for other in (copy.deepcopy(one), pickle.loads(pickle.dumps(one)), one.clone()):
+    first = metric(name, outputs="score")
+    first.update(PREDICTIONS[:2], REFERENCES[:2])
+    for other in (copy.deepcopy(first), pickle.loads(pickle.dumps(first)), first.clone()):
         other.update(PREDICTIONS[2:], REFERENCES[2:])
         assert other.compute().item() == pytest.approx(corpus(name), rel=1e-12)
 
 
 def test_other_columns_are_given_by_their_names() -> None:
-    one = metric("coverage")
-    one.update(["a cat sat"], sources=["the cat sat down"])
+    module = metric("coverage")
+    module.update(["a cat sat"], sources=["the cat sat down"])
     score = Hub("coverage")(predictions=["a cat sat"], sources=["the cat sat down"])
-    assert one.compute().item() == score["coverage"]["score"]
+    assert module.compute().item() == score["coverage"]["score"]
 
 
 def test_a_judge_is_asked_only_about_samples() -> None:
@@ -184,11 +184,11 @@ dist.destroy_process_group()
 def test_two_processes_with_uneven_shares_equal_one(cut: int, tmp_path: Path) -> None:
     # With 5 of 5 the second process has no sample at all.
     first = [[PREDICTIONS[:1], REFERENCES[:1]], [PREDICTIONS[1:cut], REFERENCES[1:cut]]]
-    rest = [[PREDICTIONS[cut:], REFERENCES[cut:]]] if cut < len(PREDICTIONS) else []
+    others = [[PREDICTIONS[cut:], REFERENCES[cut:]]] if cut < len(PREDICTIONS) else []
     command = [sys.executable, "-c", SCRIPT]
     running = [
         subprocess.Popen(
-            [*command, str(rank), str(tmp_path / "meet"), json.dumps([first, rest])],
+            [*command, str(rank), str(tmp_path / "meet"), json.dumps([first, others])],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )
         for rank in (0, 1)
@@ -196,13 +196,13 @@ def test_two_processes_with_uneven_shares_equal_one(cut: int, tmp_path: Path) ->
     for process in running:
         out, err = process.communicate(timeout=240)
         assert process.returncode == 0, err
-        found = json.loads(out.splitlines()[-1])
-        assert found == {n: pytest.approx([corpus(n)] * 2, rel=1e-12) for n in found}
-        assert len(found) == 4
+        document = json.loads(out.splitlines()[-1])
+        assert document == {n: pytest.approx([corpus(n)] * 2, rel=1e-12) for n in document}
+        assert len(document) == 4
 
 
 def test_the_line_of_the_guide() -> None:
     collected = guide.run("bridges.torchmetrics", MetricCollection=torchmetrics.MetricCollection)
     collected.update(PREDICTIONS, REFERENCES)
-    found = {name: value.item() for name, value in collected.compute().items()}
-    assert found == pytest.approx({name: corpus(name) for name in ("bleu", "wer")}, rel=1e-12)
+    result = {name: value.item() for name, value in collected.compute().items()}
+    assert result == pytest.approx({name: corpus(name) for name in ("bleu", "wer")}, rel=1e-12)

@@ -59,7 +59,7 @@ def page(browser: Browser) -> Iterator[Page]:
     opened = context.new_page()
     errors: list[str] = []
     requests: list[str] = []
-    context.on("console", lambda said: errors.append(said.text) if said.type == "error" else None)
+    context.on("console", lambda line: errors.append(line.text) if line.type == "error" else None)
     context.on("weberror", lambda error: errors.append(str(error.error)))
     context.on("request", lambda request: requests.append(request.url))
     yield opened
@@ -80,17 +80,17 @@ def violations() -> Callable[[Page], list[str]]:
         "axe_playwright_python.sync_playwright", reason="axe_playwright_python is not installed"
     ).Axe
 
-    def found(page: Page) -> list[str]:
+    def violations_of(page: Page) -> list[str]:
         # Without a list of all that is right.
-        found = Axe().run(page, options={"resultTypes": ["violations"]})
+        result = Axe().run(page, options={"resultTypes": ["violations"]})
         return [
             f"{violation['impact']} {violation['id']}: {node['html'][:200]}"
-            for violation in found.response["violations"]
+            for violation in result.response["violations"]
             if violation["impact"] in ("serious", "critical")
             for node in violation["nodes"]
         ]
 
-    return found
+    return violations_of
 
 
 @pytest.fixture

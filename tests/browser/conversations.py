@@ -18,7 +18,7 @@ def turn(role: str, content: object, **more: object) -> Mapping[str, Any]:
 
 def calling(text: str | None, *calls: tuple[str, str, object]) -> Mapping[str, Any]:
     """A message of the assistant with calls: an id, a name and arguments each."""
-    listed = [{"id": own, "name": name, "arguments": args} for own, name, args in calls]
+    listed = [{"id": number, "name": name, "arguments": args} for number, name, args in calls]
     return turn("assistant", text, tool_calls=listed)
 
 

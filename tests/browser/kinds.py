@@ -42,9 +42,9 @@ def summaries(number: int, *ratings: str) -> dict[str, Rows]:
     references = {row["doc_id"]: row["refs"] for row in lines("tests/data/summeval_docs.jsonl")}
     systems: dict[str, Rows] = {}
     for row in lines("tests/data/summeval_outputs.jsonl"):
-        own = {"prediction": row["hyp"], "references": references[row["doc_id"]][:2]}
-        own |= {"id": row["doc_id"]} | {name: row[name] for name in ratings}
-        systems.setdefault(row["system"], []).append(own)
+        sample = {"prediction": row["hyp"], "references": references[row["doc_id"]][:2]}
+        sample |= {"id": row["doc_id"]} | {name: row[name] for name in ratings}
+        systems.setdefault(row["system"], []).append(sample)
     return dict(islice(systems.items(), number))
 
 
@@ -79,8 +79,8 @@ def agreement(folder: Path) -> str:
     """The page of `agreement --report`, of five systems in one file."""
     rows = [
         row | {"system": name}
-        for name, own in summaries(5, "coherence", "fluency").items()
-        for row in own
+        for name, columns in summaries(5, "coherence", "fluency").items()
+        for row in columns
     ]
     file, path = folder / "rated.jsonl", folder / "report.html"
     file.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")

@@ -69,8 +69,8 @@ def page_of(
 ) -> str:
     """The address of a report of these predictions of systems."""
     hub, path = Hub(metrics), folder / "report.html"
-    given = {} if references is None else {"references": references}
-    measured = {name: hub.evaluate(predictions=said, **given) for name, said in systems.items()}
+    options = {} if references is None else {"references": references}
+    measured = {name: hub.evaluate(predictions=texts, **options) for name, texts in systems.items()}
     write(path, measured, **FEW)
     return path.as_uri()
 

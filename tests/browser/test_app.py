@@ -60,7 +60,7 @@ def report(page: Page) -> FrameLocator:
     return page.frame_locator("iframe")
 
 
-def said(page: Page) -> Locator:
+def status(page: Page) -> Locator:
     return page.locator("#_said")
 
 
@@ -89,9 +89,9 @@ def test_a_file_is_scored_taken_along_and_opened_again(
     expect(page.get_by_role("heading", level=1)).to_have_text("One system, 2 samples")
     add(page)
     expect(page.get_by_role("button", name="Score a")).to_be_disabled()
-    expect(said(page)).to_have_text("Choose a metric.")
+    expect(status(page)).to_have_text("Choose a metric.")
     page.locator("aside [data-name=wer] input").check()
-    expect(said(page)).to_have_text("No model is called and nothing leaves this machine.")
+    expect(status(page)).to_have_text("No model is called and nothing leaves this machine.")
     page.get_by_text("With parameters").click()
     page.locator("#_specs").fill("new = abstractness(n=1)")
     # One of 4 reference words is replaced; "c" is the one new word of 4.
@@ -149,7 +149,7 @@ def test_a_file_is_added_and_taken_away_and_differing_samples_are_counted(
     expect(page.get_by_role("button", name="Score b")).to_be_enabled()
     page.locator("#_file").set_input_files([payload("c.jsonl", [{"prediction": "x"}])])
     expect(page.get_by_role("button", name="Compare b and c")).to_be_disabled()
-    expect(said(page)).to_contain_text("give the files a column of ids")
+    expect(status(page)).to_contain_text("give the files a column of ids")
 
 
 def test_runs_are_ticked_and_compared_and_read_by_others_who_cannot_delete(
@@ -259,11 +259,11 @@ def test_without_scripts_files_are_read_scored_and_deleted(browser: Browser, hom
 
 def focused(page: Page) -> str:
     """The words of what has the focus."""
-    found: str = page.evaluate(
+    report: str = page.evaluate(
         "(e => e.labels?.[0]?.innerText || e.ariaLabel || e.innerText || e.tagName)"
         "(document.activeElement)"
     )
-    return found.strip().partition("\n")[0]
+    return report.strip().partition("\n")[0]
 
 
 def tab_to(page: Page, name: str, press: str = "") -> None:

@@ -31,9 +31,9 @@ KINDS = (kinds.ten_rated, kinds.judged, kinds.conversations, kinds.scripts, kind
 @pytest.fixture(scope="module")
 def browsers() -> Mapping[str, str]:
     """The programs; without them tests are skipped, or fail where CI_FIREFOX is 1."""
-    found = {name: shutil.which(name) for name in ("firefox-esr", "node")}
-    programs = {name: path for name, path in found.items() if path}
-    if len(programs) < len(found) or not (HOME / "node_modules" / "puppeteer-core").is_dir():
+    result = {name: shutil.which(name) for name in ("firefox-esr", "node")}
+    programs = {name: path for name, path in result.items() if path}
+    if len(programs) < len(result) or not (HOME / "node_modules" / "puppeteer-core").is_dir():
         reason = "needs firefox-esr and node on the path, and npm ci in tests/browser/firefox"
         pytest.fail(reason) if os.environ.get("CI_FIREFOX") == "1" else pytest.skip(reason)
     return programs

@@ -94,16 +94,16 @@ def test_a_page_is_readable_on_any_screen_on_paper_by_keys_and_without_scripts(
     shown(page, address, *PAPER)
     page.evaluate(OPEN)
     page.emulate_media(media="print")
-    controls = [one for one in page.locator(CONTROLS).all() if one.is_visible()]
-    wrong["controls on paper"] = [one.evaluate("made => made.outerHTML") for one in controls]
+    controls = [control for control in page.locator(CONTROLS).all() if control.is_visible()]
+    wrong["controls on paper"] = [entry.evaluate("made => made.outerHTML") for entry in controls]
     wrong["paper"] = page.evaluate(BOXES, True)
     shoot(page, f"{kind.__name__}-print")
     plain = browser.new_page(java_script_enabled=False)
     plain.goto(address)
     for place in ("h1", "#scores table, #ranges", "noscript p"):
         assert plain.locator(place).first.is_visible()
-    controls = [one for one in plain.locator(CONTROLS).all() if one.is_visible()]
-    wrong["controls without scripts"] = [one.evaluate("made => made.outerHTML") for one in controls]
+    controls = [control for control in plain.locator(CONTROLS).all() if control.is_visible()]
+    wrong["controls without scripts"] = [row.evaluate("made => made.outerHTML") for row in controls]
     plain.close()
     assert {where: what for where, what in wrong.items() if what} == {}
 

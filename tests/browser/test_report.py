@@ -91,9 +91,9 @@ def test_a_large_report_turns_its_pages_and_is_searched(page: Page, tmp_path: Pa
     expect(page.locator("#table tbody tr")).to_have_count(100)
     page.get_by_label("Rows").select_option("10")
     # Of sample 4321, and of 43210 to 43219: the references have it all.
-    for text, found in (("W9 N4321", "1 to 10 of 11 samples"), ("no such text", "no samples")):
+    for text, result in (("W9 N4321", "1 to 10 of 11 samples"), ("no such text", "no samples")):
         page.get_by_label("Text", exact=True).fill(text)
-        expect(page.locator("#found")).to_contain_text(f"{found} with text")
+        expect(page.locator("#found")).to_contain_text(f"{result} with text")
     page.get_by_label("Text", exact=True).fill("n25005")
     expect(page.locator("#found")).to_contain_text("1 to 1 of 1 sample with text")
     # A sample far from both ends has its texts, whose marks are made in the page, and no more.
@@ -116,8 +116,8 @@ def charts(page: Page, inside: str = "main") -> dict[str, ElementTree.Element]:
     return saved
 
 
-def said(chart: ElementTree.Element) -> list[str]:
-    return [one.text or "" for one in chart.iter("{http://www.w3.org/2000/svg}text")]
+def texts_of(chart: ElementTree.Element) -> list[str]:
+    return [text.text or "" for text in chart.iter("{http://www.w3.org/2000/svg}text")]
 
 
 def test_a_browser_that_cannot_unpack_the_samples_says_so(page: Page, two: str) -> None:
@@ -141,21 +141,21 @@ def test_charts_are_saved_as_svg_files(page: Page, tmp_path: Path) -> None:
     unfold(page)
     saved = charts(page)
     assert list(saved) == ["ranges.svg", "forest-1.svg", "histograms.svg"]
-    words = said(saved["ranges.svg"])
+    words = texts_of(saved["ranges.svg"])
     assert words[:3] == ["metric", "good", "<b>&\N{REPLACEMENT CHARACTER}"]
     # One of 4 words is wrong, and two.
     assert {"0.250", "0.500", "+0.250"} <= {word.partition(" ")[0] for word in words}
     assert len(saved["ranges.svg"].findall(".//{*}circle")) == 1
     lines = saved["histograms.svg"].findall(".//{*}path[@stroke-width='1.6px']")
     # A line a system in the chart, and one in its key; colours and dashes tell them apart.
-    assert len({(one.get("stroke"), one.get("stroke-dasharray")) for one in lines}) == 2
+    assert len({(line.get("stroke"), line.get("stroke-dasharray")) for line in lines}) == 2
     assert len(lines) == 4
     page.goto(write_many(tmp_path, 3))
     unfold(page)
     page.locator("details:has(> #forest-1) > summary").click()
     saved = charts(page, "#scores") | charts(page, "#from")
     assert sorted(saved) == ["board.svg", "forest-1.svg"]
-    assert said(saved["board.svg"])[:2] == ["system", "wer ↓"]
+    assert texts_of(saved["board.svg"])[:2] == ["system", "wer ↓"]
     # Two systems against the first.
     assert len(saved["forest-1.svg"].findall(".//{*}circle")) == 2
 
@@ -221,8 +221,8 @@ def test_a_report_without_texts_still_shows_its_scores(page: Page, tmp_path: Pat
     Hub("wer").evaluate(**numbered(3)).save(tmp_path / "saved.json")
     page.goto(shown(tmp_path, Report.load(tmp_path / "saved.json")))
     sample = opened(page, 2)
-    for said in ("doesn't contain the texts", "substitutions 2"):
-        expect(sample).to_contain_text(said)
+    for sentence in ("doesn't contain the texts", "substitutions 2"):
+        expect(sample).to_contain_text(sentence)
 
 
 def test_claims_are_marked_and_numbered_through_both_systems(
@@ -250,8 +250,8 @@ def test_claims_are_marked_and_numbered_through_both_systems(
         expect(mark).to_have_text(text)
         expect(mark).to_have_css("text-decoration-style", lines[kind])
     # The reason stands with the number, without the sentence that is marked below.
-    said = page.locator("#table .claims li").all_inner_texts()
-    assert said == [
+    messages = page.locator("#table .claims li").all_inner_texts()
+    assert messages == [
         "✓ supported: 100% of its words are there",
         "? not settled: 0% of its words are there",
         "✗ contradicted: the number 1848 isn't there",

@@ -164,8 +164,8 @@ def test_predictions_and_other_columns_stay_where_they_are(page: Page, tmp_path:
     page.get_by_label("Marked against").select_option("references")
     sample = opened(page, 0)
     labels = sample.locator("p.label").all_inner_texts()
-    wanted = ["references", "prediction"]
-    assert [text for text in labels if text in wanted] == wanted
+    columns = ["references", "prediction"]
+    assert [text for text in labels if text in columns] == columns
     expect(sample.locator(".side p.text").first).to_have_text(answer)
     expect(page.locator("#table .asked")).to_have_text(f"user {CHINESE[0]['content']}")
     expect(page.locator("#table .cell .text")).to_have_text(answer)

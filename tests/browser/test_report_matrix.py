@@ -55,10 +55,10 @@ def test_ten_of_twelve_systems_are_columns_that_are_chosen_and_pinned(
     expect(page.get_by_role("checkbox", name="system 11")).to_be_disabled()
     page.get_by_role("checkbox", name="system 3").uncheck()
     page.get_by_role("checkbox", name="system 11").check()
-    wanted = [f"system {k}" for k in range(12) if k not in (3, 10)]
-    assert heads(page) == wanted
+    expected = [f"system {k}" for k in range(12) if k not in (3, 10)]
+    assert heads(page) == expected
     page.reload()
-    assert heads(page) == wanted
+    assert heads(page) == expected
     # A pinned system comes first and stays in sight.
     expect(page.locator("#wider")).to_be_visible()
     pin = page.get_by_role("button", name="pin system 7")
@@ -77,8 +77,8 @@ def test_ten_of_twelve_systems_are_columns_that_are_chosen_and_pinned(
 def test_a_text_is_marked_against_its_reference_another_system_or_nothing(
     page: Page, tmp_path: Path
 ) -> None:
-    said = {"a": ["the cat sat", "as it is"], "b": ["the dog sat", "as it is now"]}
-    page.goto(page_of(tmp_path, ["exact_match"], ["the cat sat", "as it is"], said))
+    fields = {"a": ["the cat sat", "as it is"], "b": ["the dog sat", "as it is now"]}
+    page.goto(page_of(tmp_path, ["exact_match"], ["the cat sat", "as it is"], fields))
     assert cells(page, 0).locator("mark.extra").all_inner_texts() == ["dog"]
     # What equals its reference has no mark and says so.
     figures = cells(page, 0).locator(".figures")
@@ -101,8 +101,8 @@ def test_a_text_is_marked_against_its_reference_another_system_or_nothing(
     expect(against).to_have_value("plain")
     expect(sample).to_be_visible()
     # Missing words are explained where some are.
-    said = {name: texts[1:] for name, texts in said.items()}
-    page.goto(page_of(tmp_path, ["exact_match"], ["as it is"], said))
+    fields = {name: texts[1:] for name, texts in fields.items()}
+    page.goto(page_of(tmp_path, ["exact_match"], ["as it is"], fields))
     expect(page.locator("#legend")).to_have_text("in no reference · ± from a")
     # Without references texts are marked against the first system.
     page.goto(page_of(tmp_path, ["aun"], None, {"a": ["x y"], "b": ["x z"]}))
@@ -173,12 +173,12 @@ CODE = "def f(x):\n    y = x\n    return y"
 
 def test_json_code_and_long_texts_have_views_of_their_own(page: Page, tmp_path: Path) -> None:
     numbers, words = list(range(2000)), [f"w{i * 7919 % 5000}" for i in range(9000)]
-    tree, whole = '{"b": 12345678901234567890, "a": [true, "<b>"]}', json.dumps(numbers)
+    tree, text = '{"b": 12345678901234567890, "a": [true, "<b>"]}', json.dumps(numbers)
     long = " ".join(words)
     other = ['{"a": [true], "b": 2.0}', CODE.replace("y = x", "y = 2")]
     other += [json.dumps([*numbers[:-1], -1]), " ".join(reversed(words))]
-    said = {"a": other, "b": [tree, CODE, "[]", " ".join(words[:-1])]}
-    page.goto(page_of(tmp_path, ["exact_match"], [tree, CODE, whole, long], said))
+    texts = {"a": other, "b": [tree, CODE, "[]", " ".join(words[:-1])]}
+    page.goto(page_of(tmp_path, ["exact_match"], [tree, CODE, text, long], texts))
     expect(cells(page, 3).nth(0)).to_contain_text("… all ")
     sides = opened(page, 0).locator(".side")
     keys, equal = sides.nth(0), sides.nth(1)
@@ -232,11 +232,11 @@ def labelled(page: Page, tmp_path: Path) -> Page:
     systems = {
         name: hub.evaluate(
             [
-                {"prediction": own, "reference": label, "utterance": text}
-                for own, label, text in zip(said, references, texts, strict=True)
+                {"prediction": prediction, "reference": label, "utterance": text}
+                for prediction, label, text in zip(predictions, references, texts, strict=True)
             ]
         )
-        for name, said in LABELS.items()
+        for name, predictions in LABELS.items()
     }
     write(path, systems, **FEW)
     page.goto(path.as_uri())

@@ -43,70 +43,70 @@ def one(page: Page, tmp_path: Path) -> Page:
     return page
 
 
-def test_the_largest_disagreements_come_first_with_both_on_a_line(one: Page) -> None:
-    samples = one.locator("#table [data-sample]")
-    one.get_by_label("Text", exact=True).fill("n17")
-    expect(one.locator("#found")).to_contain_text("1 to 1 of 1 sample with text")
-    one.get_by_role("button", name="Show all samples").click()
-    one.get_by_role("button", name="Largest disagreements").click()
+def test_the_largest_disagreements_come_first_with_both_on_a_line(row: Page) -> None:
+    samples = row.locator("#table [data-sample]")
+    row.get_by_label("Text", exact=True).fill("n17")
+    expect(row.locator("#found")).to_contain_text("1 to 1 of 1 sample with text")
+    row.get_by_role("button", name="Show all samples").click()
+    row.get_by_role("button", name="Largest disagreements").click()
     # wer finds nothing wrong with sample 0, which people rated lowest; 29 is the other way round.
     expect(samples.nth(0)).to_have_text("id0")
     expect(samples.nth(1)).to_have_text("id29")
-    shares = one.locator("#table .shares")
+    shares = row.locator("#table .shares")
     # Six of 30 samples have one star, as many five; three have no error, and more are worse. Of
     # equal ones half are below: 3 / 30 and 28.5 / 30, and 27 / 30 and 1.5 / 30.
     expect(shares.first).to_have_text("stars1above 10%wer0.000above 95%")
     expect(shares.nth(1)).to_have_text("stars5above 90%wer0.818above 5%")
-    one.get_by_label("Rating", exact=True).select_option("fluency")
+    row.get_by_label("Rating", exact=True).select_option("fluency")
     expect(shares.first).to_contain_text("fluency")
-    one.reload()
-    expect(one.get_by_label("Rating", exact=True).locator("option:checked")).to_have_text("fluency")
-    expect(one.get_by_label("Sort by").locator("option:checked")).to_have_text(
+    row.reload()
+    expect(row.get_by_label("Rating", exact=True).locator("option:checked")).to_have_text("fluency")
+    expect(row.get_by_label("Sort by").locator("option:checked")).to_have_text(
         "largest disagreement"
     )
 
 
-def test_a_point_opens_its_sample_even_where_a_filter_hides_it(one: Page) -> None:
-    query = one.get_by_label("Text", exact=True)
+def test_a_point_opens_its_sample_even_where_a_filter_hides_it(page: Page) -> None:
+    query = page.get_by_label("Text", exact=True)
     query.fill("n17")
-    expect(one.locator("#found")).to_contain_text("1 to 1 of 1 sample with text")
-    points = one.locator("#scatter .point")
+    expect(page.locator("#found")).to_contain_text("1 to 1 of 1 sample with text")
+    points = page.locator("#scatter .point")
     expect(points).to_have_count(30)
-    expect(one.locator("#drawn")).to_contain_text("30 rated samples.")
-    one.locator("#scatter").scroll_into_view_if_needed()
+    expect(page.locator("#drawn")).to_contain_text("30 rated samples.")
+    page.locator("#scatter").scroll_into_view_if_needed()
     # The one sample of five stars with nine wrong words lies highest.
     boxes = points.evaluate_all("all => all.map(e => e.getBoundingClientRect().toJSON())")
     box = boxes[29]
     assert box["y"] == min(other["y"] for other in boxes)
     at = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    one.mouse.move(*at)
-    expect(one.locator("#pointed")).to_have_text("sample 29 (id29): stars 5, wer 0.818")
-    one.mouse.click(*at)
-    expect(one.locator("#sample-29")).to_be_in_viewport()
-    expect(one.locator("#sample-29")).to_contain_text("stars 5")
+    page.mouse.move(*at)
+    expect(page.locator("#pointed")).to_have_text("sample 29 (id29): stars 5, wer 0.818")
+    page.mouse.click(*at)
+    expect(page.locator("#sample-29")).to_be_in_viewport()
+    expect(page.locator("#sample-29")).to_contain_text("stars 5")
     expect(query).to_have_value("")
 
 
-def test_the_points_are_walked_by_keyboard_and_of_other_scores_and_ratings(one: Page) -> None:
-    keys, pointed = one.keyboard, one.locator("#pointed")
-    one.get_by_text("All coefficients").focus()
-    while one.evaluate("document.activeElement.id") != "scatter":
+def test_the_points_are_walked_by_keyboard_and_of_other_scores_and_ratings(page: Page) -> None:
+    keys, pointed = page.keyboard, page.locator("#pointed")
+    page.get_by_text("All coefficients").focus()
+    while page.evaluate("document.activeElement.id") != "scatter":
         keys.press("Tab")
-    assert one.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
     # Of those with most stars the one with most errors; of those with one star with fewest.
-    for key, said in (
+    for key, message in (
         ("End", "sample 29"),
         ("Home", "sample 0 (id0): stars 1, wer 0.000"),
         ("ArrowRight", "stars 1, wer 0.727"),
         ("ArrowLeft", "sample 0 (id0)"),
     ):
         keys.press(key)
-        expect(pointed).to_contain_text(said)
+        expect(pointed).to_contain_text(message)
     keys.press("Enter")
-    expect(one.get_by_role("button", name="sample id0", exact=True)).to_be_focused()
-    one.get_by_label("Output", exact=True).select_option("bleu")
-    one.get_by_label("Rating", exact=True).select_option("fluency")
-    one.locator("#scatter").press("Home")
+    expect(page.get_by_role("button", name="sample id0", exact=True)).to_be_focused()
+    page.get_by_label("Output", exact=True).select_option("bleu")
+    page.get_by_label("Rating", exact=True).select_option("fluency")
+    page.locator("#scatter").press("Home")
     # The raters of sample 0 gave 1 and 2.
     expect(pointed).to_contain_text("fluency 1.500, bleu")
 

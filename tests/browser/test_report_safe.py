@@ -65,7 +65,7 @@ def test_hostile_texts_and_columns_are_shown_and_never_run(page: Page, tmp_path:
     expect(page.locator("#people")).to_contain_text(ATTACKS[5])
     assert page.evaluate("() => window.hit") is None
     drawn = "svg:not(.range, .dot, .chart, .key, #histogram, #scatter, #kinds svg, .dumbbell)"
-    for made in (
+    for markup in (
         drawn,
         "a:not(.links a)",
         "style",
@@ -74,7 +74,7 @@ def test_hostile_texts_and_columns_are_shown_and_never_run(page: Page, tmp_path:
         "svg script",
         "svg [onload]",
     ):
-        assert page.locator(f"main {made}").count() == 0, made
+        assert page.locator(f"main {markup}").count() == 0, markup
 
 
 def test_hostile_messages_are_texts(page: Page, tmp_path: Path) -> None:

@@ -79,9 +79,9 @@ def _among_three(name: str) -> str:
 def test_questions_find_an_answer_among_the_first_three(page: Page, site: Site, way: str) -> None:
     page.goto(getattr(site, way) + "index.html")
     box, answers = page.get_by_label("Ask in your own words"), page.locator(".mh-ask a")
-    for question, wanted in (*newcomers(), *unseen(), *TERMS):
+    for question, expected in (*newcomers(), *unseen(), *TERMS):
         box.fill(question)
-        hit = page.locator(", ".join(map(_among_three, wanted)))
+        hit = page.locator(", ".join(map(_among_three, expected)))
         expect(hit.first, question).to_be_visible()
     # No question is a page, and the first answer is a key away.
     box.fill("<img src=x onerror=window.ran=1> qqqq")
@@ -253,8 +253,8 @@ def test_axe_finds_no_serious_violation_and_nothing_is_wider_than_the_page(
         page.goto(f"{site.http}{name}.html")
         expect(page.locator("html")).to_have_class(re.compile(r"\bjs\b"))
         # A browser lets the keyboard scroll what is wider than its place.
-        found = [v for v in violations(page) if "scrollable-region-focusable" not in v]
-        assert found == []
+        results = [v for v in violations(page) if "scrollable-region-focusable" not in v]
+        assert results == []
         assert page.evaluate("document.documentElement.scrollWidth") <= width
         shoot(page, f"site-{name.split('/')[-1]}-{scheme}-{width}")
     search(page, "brevity")

@@ -35,25 +35,25 @@ def reference(i: int) -> str:
 
 def rows(wrong: int) -> list[dict[str, Any]]:
     """Sample i lacks the end of its reference, the more the larger i % 7 + `wrong` is."""
-    found = []
+    results = []
     for i in range(SIZE):
         text = reference(i)
         cut = i % 7 + (wrong if i % 5 else -wrong)
-        kept = (
+        shortened = (
             text[: -cut or None]
             if LANGUAGES[i % 3] == "zh"
             else " ".join(text.split()[: -cut or None])
         )
         extra = " of_b_alone 50% more" if wrong and i % 3 else ""
-        found.append(
+        results.append(
             {
                 "id": f"n{i}",
                 "language": LANGUAGES[i % 3],
-                "prediction": kept + extra,
+                "prediction": shortened + extra,
                 "reference": text,
             }
         )
-    return found
+    return results
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +74,7 @@ def report(page: Page, address: str) -> Page:
     return page
 
 
-def found(page: Page, text: str) -> None:
+def assert_shown(page: Page, text: str) -> None:
     """Wait until the line above the samples says this."""
     expect(page.locator("#found")).to_contain_text(text)
 
@@ -85,7 +85,7 @@ def all_found(page: Page) -> None:
 
 def search(page: Page, text: str) -> None:
     page.get_by_label("Text", exact=True).fill(text)
-    found(page, f"text “{text}”")
+    assert_shown(page, f"text “{text}”")
 
 
 def choose(page: Page, **choices: str) -> None:
@@ -133,7 +133,7 @@ def test_the_ten_worst_long_chinese_samples_are_sent_to_somebody(
     report.get_by_label("and group").select_option("words of the reference")
     # Samples 0 to 59 have 10 to 69 words: the longest quarter begins with the 46th.
     report.get_by_label("the second is").select_option("55 to 69")
-    found(report, "language zh, words of the reference 55 to 69")
+    assert_shown(report, "language zh, words of the reference 55 to 69")
     assert sorted(listed(report)) == [i for i in range(SIZE) if i % 3 == 0 and i + 10 >= 55]
     # More errors are worse: the largest loss of the second system first.
     assert losses(report) == sorted(losses(report), reverse=True)
@@ -154,7 +154,7 @@ def test_the_ten_worst_long_chinese_samples_are_sent_to_somebody(
 
 def test_why_17_lost_is_read_copied_and_saved(report: Page) -> None:
     search(report, "n17")
-    found(report, "1 to 1 of 1 sample")
+    assert_shown(report, "1 to 1 of 1 sample")
     row = report.locator("#table tbody tr").first
     expect(row.locator("td").first).to_contain_text("n17")
     report.get_by_role("button", name="sample n17", exact=True).click()
@@ -166,12 +166,12 @@ def test_why_17_lost_is_read_copied_and_saved(report: Page) -> None:
     assert right
     assert left["y"] == right["y"]
     assert left["x"] + left["width"] <= right["x"]
-    whole = opened.bounding_box()
-    assert whole
-    assert whole["height"] < 720
+    full = opened.bounding_box()
+    assert full
+    assert full["height"] < 720
     expect(opened).to_contain_text(reference(17))
-    for said in (r"model_a [\d.]+ best here", r"model_b [\d.]+ worst here"):
-        expect(opened).to_contain_text(re.compile(said))
+    for sentence in (r"model_a [\d.]+ best here", r"model_b [\d.]+ worst here"):
+        expect(opened).to_contain_text(re.compile(sentence))
     # Against the reference, whose end the system lacks.
     side = opened.locator(".side").nth(1)
     assert side.locator("mark.extra").all_inner_texts() == ["of_b_alone 50% more"]
@@ -189,9 +189,13 @@ def test_why_17_lost_is_read_copied_and_saved(report: Page) -> None:
     assert "against=1" in report.url
     with report.expect_download() as saved:
         report.get_by_role("button", name="Samples as JSONL").click()
-    (kept,) = map(json.loads, Path(saved.value.path()).read_text("utf-8").splitlines())
-    assert (kept["id"], kept["language"], kept["references"]) == ("n17", "en", reference(17))
-    assert kept["model_b.prediction"] == rows(3)[17]["prediction"]
+    (document,) = map(json.loads, Path(saved.value.path()).read_text("utf-8").splitlines())
+    assert (document["id"], document["language"], document["references"]) == (
+        "n17",
+        "en",
+        reference(17),
+    )
+    assert document["model_b.prediction"] == rows(3)[17]["prediction"]
     with report.expect_download() as saved:
         report.get_by_role("button", name="Samples as CSV").click()
     assert Path(saved.value.path()).read_text("utf-8").startswith("sample,id,")
@@ -245,7 +249,7 @@ def test_samples_are_printed_by_a_button_with_what_was_chosen(report: Page) -> N
     report.get_by_role("button", name="Print samples (10)").click()
     report.wait_for_function("() => window.printed")
     report.emulate_media(media="print")
-    found(report, "language de")
+    assert_shown(report, "language de")
     expect(report.locator("#table td.cell")).to_have_count(20)
     for gone in ("#controls", "#pages", "#scores", "#details", "#print"):
         expect(report.locator(gone)).to_be_hidden()
@@ -260,7 +264,7 @@ def test_bars_slices_and_ngrams_list_their_samples_and_are_taken_back(report: Pa
     assert (len(counts), sum(counts)) == (20, SIZE)
     for bar, count in ((bars.first, counts[0]), (bars.last, counts[-1])):
         bar.press("Enter")
-        found(report, f"of {count} sample")
+        assert_shown(report, f"of {count} sample")
         bar.press("Enter")
         all_found(report)
     # The outermost bars hold the extremes, which are looked at most.
@@ -268,7 +272,7 @@ def test_bars_slices_and_ngrams_list_their_samples_and_are_taken_back(report: Pa
     for bar, key in ((bars.first, "Enter"), (bars.last, "Space")):
         count = int(str(bar.get_attribute("aria-label")).split()[0])
         bar.press(key)
-        found(report, f"of {count} samples with chrf of model_b − model_a at least")
+        assert_shown(report, f"of {count} samples with chrf of model_b − model_a at least")
     # A range of differences in chrf says nothing of cer, whose slices stand below its own.
     report.locator("#slices summary", has_text="cer").click()
     report.locator("#slices details[open]").get_by_role("button", name="zh", exact=True).click()
@@ -284,20 +288,20 @@ def test_bars_slices_and_ngrams_list_their_samples_and_are_taken_back(report: Pa
     ngram = row.get_by_role("button")
     text = ngram.inner_text()
     ngram.press("Enter")
-    said = f"model_b saying “{text}” where no reference has it and model_a not so"
-    found(report, f"no samples with language zh, {said}")
+    message = f"model_b saying “{text}” where no reference has it and model_a not so"
+    assert_shown(report, f"no samples with language zh, {message}")
     # Each filter is taken back alone, and the focus goes to the next.
     chips = report.locator("#found button")
     chips.nth(0).press("Enter")
     expect(chips).to_have_count(1)
     expect(chips.first).to_be_focused()
-    found(report, f"of 40 samples with {said}")
+    assert_shown(report, f"of 40 samples with {message}")
     assert all(sample % 3 for sample in listed(report))
     # As the text is written, whatever signs the n-gram leaves out.
     assert marked(report) == "of_b_alone 50" * 10
     assert "ngram=0.3.0" in report.url
     report.reload()
-    found(report, f"of 40 samples with {said}")
+    assert_shown(report, f"of 40 samples with {message}")
     chips.click()
     all_found(report)
     expect(report.get_by_label("Text", exact=True)).to_be_focused()
@@ -323,7 +327,7 @@ def test_each_selection_is_a_step_back_to_where_it_was_made(report: Page, addres
     bar.scroll_into_view_if_needed()
     top = report.evaluate("() => scrollY")
     bar.click()
-    found(report, "with chrf of model_b − model_a at least")
+    assert_shown(report, "with chrf of model_b − model_a at least")
     expect(report.locator("#samples-heading")).to_be_in_viewport()
     report.go_back()
     all_found(report)
@@ -334,7 +338,7 @@ def test_each_selection_is_a_step_back_to_where_it_was_made(report: Page, addres
     for text in ("w", "word2", "word20"):
         search(report, text)
     choose(report, Group="language")
-    found(report, "language de")
+    assert_shown(report, "language de")
     sample = report.locator("#table [data-sample]").first
     number = sample.get_attribute("data-sample")
     sample.click()
@@ -353,17 +357,17 @@ def test_each_selection_is_a_step_back_to_where_it_was_made(report: Page, addres
     for _ in range(3):
         report.go_forward()
     expect(report.locator("#turned")).to_have_value("1")
-    found(report, "text “word20”, language de")
+    assert_shown(report, "text “word20”, language de")
     # A loaded page still knows its steps, and one that comes back from a link its view.
     report.reload()
     report.go_back()
     expect(opened).to_be_visible()
     report.get_by_role("link", name="Skip to the samples").press("Enter")
-    found(report, "text “word20”")
+    assert_shown(report, "text “word20”")
     report.goto(f"{address}#view?open=29")
     expect(report.locator("#sample-29")).to_be_in_viewport()
     report.go_back()
-    found(report, "text “word20”")
+    assert_shown(report, "text “word20”")
 
 
 def test_an_address_of_another_report_finds_nothing_and_says_so(report: Page, address: str) -> None:
@@ -405,7 +409,7 @@ def test_the_keyboard_alone_filters_and_opens(report: Page) -> None:
     keys.press("l")  # language
     keys.press("Tab")
     keys.press("z")
-    found(report, "language zh")
+    assert_shown(report, "language zh")
     while focused(report) is None:
         keys.press("Tab")
     assert outlined(report)
@@ -414,7 +418,7 @@ def test_the_keyboard_alone_filters_and_opens(report: Page) -> None:
     assert f"open={focused(report)}" in report.url
     # From a slice to the filter that it sets, and back without it.
     report.locator("#slices").get_by_role("button", name="en", exact=True).first.press("Enter")
-    found(report, "of 20 samples with language en")
+    assert_shown(report, "of 20 samples with language en")
     keys.press("Shift+Tab")
     expect(report.get_by_role("button", name="language en: remove")).to_be_focused()
     assert outlined(report)
@@ -460,12 +464,12 @@ def test_keys_walk_the_rows_and_the_focus_stays_where_they_go_on(report: Page) -
 
 def test_a_sample_is_copied_as_it_is_shown(page: Page, tmp_path: Path) -> None:
     hub, path = Hub(["token_f1", "wer"]), tmp_path / "report.html"
-    said = {"a": "the cat sat", "b": "the dog sat", "c": "on the mat"}
+    texts = {"a": "the cat sat", "b": "the dog sat", "c": "on the mat"}
     write(
         path,
         {
             name: hub.evaluate(predictions=[text], references=["the cat sat on"])
-            for name, text in said.items()
+            for name, text in texts.items()
         },
         **FEW,
     )

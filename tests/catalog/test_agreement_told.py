@@ -29,13 +29,13 @@ def section(card: Card, heading: str) -> str:
 
 def paragraphs(text: str) -> list[str]:
     """The paragraphs, a table with what leads to it."""
-    found: list[str] = []
+    results: list[str] = []
     for part in re.split(r"\n\s*\n", _BLOCK.sub("", text).strip()):
-        if part.startswith("|") and found:
-            found[-1] += f"\n{part}"
+        if part.startswith("|") and results:
+            results[-1] += f"\n{part}"
         elif part:
-            found.append(part)
-    return found
+            results.append(part)
+    return results
 
 
 def unsourced(card: Card) -> list[str]:
@@ -45,13 +45,13 @@ def unsourced(card: Card) -> list[str]:
 
     def sourced(part: str) -> bool:
         return any(
-            found["who"] in entry and found["year"] in entry
-            for found in _CITED.finditer(part)
+            match["who"] in entry and match["year"] in entry
+            for match in _CITED.finditer(part)
             for entry in entries
         )
 
-    told = paragraphs(section(card, "Agreement with people"))
-    return [part for part in told if _FIGURE.search(_SETTING.sub("", part)) and not sourced(part)]
+    text = paragraphs(section(card, "Agreement with people"))
+    return [part for part in text if _FIGURE.search(_SETTING.sub("", part)) and not sourced(part)]
 
 
 def shown(entry: Entry) -> bool:
@@ -64,17 +64,17 @@ def test_no_figure_of_agreement_stands_without_its_source() -> None:
 
 
 def test_a_card_without_a_study_says_that_nobody_measured_it() -> None:
-    told = {
+    claims = {
         entry.name: " ".join(section(entry.card, "Agreement with people").split())
         for entry in OURS
         if not shown(entry)
     }
-    assert {name: text for name, text in told.items() if not _UNRATED.search(text)} == {}
+    assert {name: text for name, text in claims.items() if not _UNRATED.search(text)} == {}
 
 
 def test_what_is_measured_stands_in_its_block_and_nowhere_else() -> None:
-    told = {entry: section(entry.card, "Agreement with people") for entry in OURS}
-    with_block = {e.name for e, text in told.items() if "<!-- generated: agreement -->" in text}
+    sections = {entry: section(entry.card, "Agreement with people") for entry in OURS}
+    with_block = {e.name for e, text in sections.items() if "<!-- generated: agreement -->" in text}
     assert with_block == {entry.name for entry in OURS if shown(entry)}
-    outside = {e.name: " ".join(_BLOCK.sub("", text).split()) for e, text in told.items()}
+    outside = {e.name: " ".join(_BLOCK.sub("", text).split()) for e, text in sections.items()}
     assert [name for name, text in outside.items() if re.search(r"[Ww]e measured", text)] == []

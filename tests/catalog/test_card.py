@@ -289,8 +289,8 @@ numbers = st.floats(allow_nan=False, allow_infinity=False)
 
 
 @given(numbers, numbers, numbers)
-def test_a_value_is_in_the_scale_between_its_bounds(one: float, other: float, share: float) -> None:
-    low, high = sorted((one, other))
+def test_a_value_is_in_the_scale_between_its_bounds(row: float, other: float, share: float) -> None:
+    low, high = sorted((row, other))
     value = min(max(share, low), high)
     assert all(value in scale for scale in (Scale(low, high), Scale(None, high), Scale(low, None)))
 

@@ -52,7 +52,7 @@ def test_every_entry_says_one_thing_and_hides_no_metric_of_ours() -> None:
         assert letters == re.sub(r"[\W_]+", "", letters)
 
 
-TOPICS = [known for known in known_plugins.known_plugins() if known.topic]
+TOPICS = [plugin for plugin in known_plugins.known_plugins() if plugin.topic]
 
 
 def test_what_metrichub_does_not_do_comes_first_for_its_names_alone() -> None:

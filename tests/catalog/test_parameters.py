@@ -95,8 +95,8 @@ def test_a_class_that_travelled_by_value_has_its_defaults() -> None:
         order: Annotated[int, Range(1, 9)] = 4
 
     # As after a pickle of the class itself: what says that there is none is another object.
-    (own,) = dataclasses.fields(Travelled)
-    own.default_factory = type(dataclasses.MISSING)()
+    (values,) = dataclasses.fields(Travelled)
+    values.default_factory = type(dataclasses.MISSING)()
     assert [parameter.default for parameter in parameters_of(Travelled)] == [4]
 
 
@@ -132,9 +132,9 @@ def test_a_value_of_the_wrong_kind_names_metric_parameter_and_choice(
     [("share", -3), ("share", 0.5), ("share", None), ("words", ()), ("on", True), ("mode", "b")],
 )
 def test_a_value_in_its_domain_is_kept(parameter: str, value: object) -> None:
-    made = make(Knobs, {parameter: value}, "knobs")
-    assert values_of(made)[parameter] == value
-    assert off_default(made) == ({} if value is None else {parameter: value})
+    metric = make(Knobs, {parameter: value}, "knobs")
+    assert values_of(metric)[parameter] == value
+    assert off_default(metric) == ({} if value is None else {parameter: value})
 
 
 @dataclass(frozen=True, kw_only=True)

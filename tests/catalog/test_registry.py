@@ -19,10 +19,10 @@ from tests import plugins
 def test_an_installed_plugin_is_found_loaded_and_scores(site: Path) -> None:
     plugins.distribution(site, "toy-dist", ["shout = toy_dist.shout:Toy"])
     plugins.metric(site, "toy_dist", "shout")
-    found = registry().find("shout")
-    assert (found.qualified, found.version) == ("toy-dist/shout", "1.0")
+    entry = registry().find("shout")
+    assert (entry.qualified, entry.version) == ("toy-dist/shout", "1.0")
     assert Hub("shout")(predictions=["a", ""]) == {"shout": {"score": 0.5}}
-    assert origin(type(load_metric("shout"))) == found
+    assert origin(type(load_metric("shout"))) == entry
 
 
 def test_the_signature_of_a_plugin_names_its_distribution_and_version(site: Path) -> None:
@@ -55,8 +55,8 @@ def test_name_and_version_stand_in_the_head_of_the_metadata(
     info = site / "toy_dist-1.0.dist-info"
     (info / "METADATA").unlink()
     (info / file).write_text(metadata)
-    found = registry().find("shout")
-    assert (found.distribution, found.version) == ("toy-dist", "2.0")
+    entry = registry().find("shout")
+    assert (entry.distribution, entry.version) == ("toy-dist", "2.0")
 
 
 def test_listing_and_reading_cards_runs_no_code_of_a_plugin(site: Path) -> None:
@@ -178,10 +178,10 @@ def test_a_plugin_that_has_what_it_requires_lacks_nothing(site: Path) -> None:
 
 def test_a_plugin_whose_package_is_gone_has_a_problem_and_no_card(site: Path) -> None:
     plugins.distribution(site, "toy-dist", ["shout = toy_gone.shout:Toy"])
-    found = registry().find("shout")
-    assert "toy_gone.shout that its entry point names doesn't exist" in str(found.problem)
+    entry = registry().find("shout")
+    assert "toy_gone.shout that its entry point names doesn't exist" in str(entry.problem)
     with pytest.raises(CardError):
-        _ = found.card
+        _ = entry.card
 
 
 def test_filters_read_the_cards_and_combine(site: Path) -> None:
@@ -190,19 +190,19 @@ def test_filters_read_the_cards_and_combine(site: Path) -> None:
         site, "toy_dist", "shout", card=plugins.CARD.replace("[prediction]", "[prediction, source]")
     )
 
-    def found(**tags: str) -> bool:
+    def finds(**tags: str) -> bool:
         return "shout" in {e.name for e in list_metrics(**tags)}
 
-    assert found(task="testing", dimension="novelty", family="toy")
-    assert found(input="source")
-    assert found(input="sources")
-    assert not found(task="testing", family="other")
-    assert not found(input="reference")
-    assert not found(dimension="testing")
+    assert finds(task="testing", dimension="novelty", family="toy")
+    assert finds(input="source")
+    assert finds(input="sources")
+    assert not finds(task="testing", family="other")
+    assert not finds(input="reference")
+    assert not finds(dimension="testing")
 
 
 def test_parameters_come_from_the_spec_and_from_keywords() -> None:
-    one = load_metric("bleu(max_order=2)", lowercase=True)
-    assert one == load_metric("bleu", max_order=2, lowercase=True)
+    metric = load_metric("bleu(max_order=2)", lowercase=True)
+    assert metric == load_metric("bleu", max_order=2, lowercase=True)
     assert load_metric("b2 = bleu(max_order=2)").name == "b2"
     assert load_metric("bleu(max_order=2)", max_order=3) == load_metric("bleu", max_order=3)

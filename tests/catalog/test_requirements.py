@@ -28,7 +28,7 @@ def installed(site: Path, name: str, version: str, *requires: str, extras: str =
 
 
 @pytest.mark.parametrize(
-    ("text", "known"),
+    ("text", "valid"),
     [
         ("jsonschema", True),
         ("tree-sitter>=0.22,<0.23", True),
@@ -39,12 +39,12 @@ def installed(site: Path, name: str, version: str, *requires: str, extras: str =
         ("", False),
     ],
 )
-def test_a_requirement_is_what_pip_knows(text: str, known: bool) -> None:
-    assert is_requirement(text) is known
+def test_a_requirement_is_what_pip_knows(text: str, valid: bool) -> None:
+    assert is_requirement(text) is valid
 
 
 @pytest.mark.parametrize(
-    ("text", "there"),
+    ("text", "present"),
     [
         ("toy-parser", True),
         ("Toy_Parser", True),
@@ -58,10 +58,10 @@ def test_a_requirement_is_what_pip_knows(text: str, known: bool) -> None:
     ],
 )
 def test_a_requirement_is_missing_unless_a_version_that_fits_is_there(
-    site: Path, text: str, there: bool
+    site: Path, text: str, present: bool
 ) -> None:
     installed(site, "toy-parser", "2.0")
-    assert missing_requirements([text]) == (() if there else (text,))
+    assert missing_requirements([text]) == (() if present else (text,))
 
 
 def test_a_pre_release_that_is_installed_fits(site: Path) -> None:

@@ -9,19 +9,19 @@ from tests.commands import error, run
 from tests.questions import newcomers, unseen
 
 
-def found(question: str, *pages: SearchPage) -> list[str]:
+def addresses(question: str, *pages: SearchPage) -> list[str]:
     return [page.address for page in SearchIndex.of(pages).find(question)]
 
 
-@pytest.mark.parametrize(("question", "wanted"), newcomers())
-def test_a_newcomer_s_question_finds_an_answer_among_three(question: str, wanted: set[str]) -> None:
-    assert wanted & {page.address for page in search_index().find(question)[:3]}
+@pytest.mark.parametrize(("question", "texts"), newcomers())
+def test_a_newcomer_s_question_finds_an_answer_among_three(question: str, texts: set[str]) -> None:
+    assert texts & {page.address for page in search_index().find(question)[:3]}
 
 
 def test_nine_of_ten_other_questions_find_an_answer_among_three() -> None:
     hits = [
-        bool(wanted & {page.address for page in search_index().find(question)[:3]})
-        for question, wanted in unseen()
+        bool(expected & {page.address for page in search_index().find(question)[:3]})
+        for question, expected in unseen()
     ]
     assert len(hits) == 10
     assert sum(hits) >= 9
@@ -52,7 +52,7 @@ def test_a_title_comes_before_a_name_a_keyword_a_summary_a_tag_and_the_text() ->
         SearchPage("x", "keyword", "metric", keywords=[word]),
         SearchPage(word, "title", "metric"),
     ]
-    assert found(word, *pages) == ["title", "keyword", "summary", "tag", "text"]
+    assert addresses(word, *pages) == ["title", "keyword", "summary", "tag", "text"]
 
 
 def test_any_word_counts_and_a_rarer_one_more() -> None:
@@ -62,23 +62,23 @@ def test_any_word_counts_and_a_rarer_one_more() -> None:
         SearchPage("answer zebra", "both", "metric"),
         SearchPage("zebra", "rare", "metric"),
     )
-    assert found("nothing answer zebra", *pages)[:3] == ["both", "rare", "common0"]
-    assert len(found("answer zebra", *pages)) == 10
+    assert addresses("nothing answer zebra", *pages)[:3] == ["both", "rare", "common0"]
+    assert len(addresses("answer zebra", *pages)) == 10
 
 
 def test_nothing_is_found_only_where_no_word_matches() -> None:
-    assert found("quagga", SearchPage("zebra", "z", "metric")) == []
-    assert found("is the zebra quagga?", SearchPage("zebra", "z", "metric")) == ["z"]
-    assert found("zeb", SearchPage("zebra", "z", "metric")) == ["z"]
-    assert found("", SearchPage("zebra", "z", "metric")) == []
+    assert addresses("quagga", SearchPage("zebra", "z", "metric")) == []
+    assert addresses("is the zebra quagga?", SearchPage("zebra", "z", "metric")) == ["z"]
+    assert addresses("zeb", SearchPage("zebra", "z", "metric")) == ["z"]
+    assert addresses("", SearchPage("zebra", "z", "metric")) == []
     # Of fillers alone a question is taken at its word.
-    assert found("why", SearchPage("x", "x", "metric", keywords=["whys"])) == ["x"]
+    assert addresses("why", SearchPage("x", "x", "metric", keywords=["whys"])) == ["x"]
 
 
 def test_joined_and_parted_names_find_each_other() -> None:
     assert terms("BERT score") == ("bert", "scor", "bertscor")
-    assert found("bert score", SearchPage("BERTScore", "b", "metric")) == ["b"]
-    assert found("exactmatch", SearchPage("x", "e", "metric", name="exact_match")) == ["e"]
+    assert addresses("bert score", SearchPage("BERTScore", "b", "metric")) == ["b"]
+    assert addresses("exactmatch", SearchPage("x", "e", "metric", name="exact_match")) == ["e"]
 
 
 @pytest.mark.parametrize(
@@ -98,8 +98,8 @@ def test_a_name_of_other_programs_is_read_as_words(question: str, name: str) -> 
 
 
 def test_capital_letters_begin_words() -> None:
-    whole = word_stem("roleadherencemetric")
-    assert terms("RoleAdherenceMetric") == (*terms("Role Adherence"), whole)
+    text = word_stem("roleadherencemetric")
+    assert terms("RoleAdherenceMetric") == (*terms("Role Adherence"), text)
     assert terms("BERTScore") == ("bertscor",)
     assert terms("Metric") == ("metric",)
 

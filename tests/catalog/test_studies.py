@@ -43,13 +43,13 @@ def measured(spec: str):
     """The study of a metric on the cut in the repository, measured now."""
     texts = CUT.read(DATA)
     human = {name: texts.human[name] for name in ("coherence", "relevance")}
-    found = scored(spec, CUT, texts)
+    scores = scored(spec, CUT, texts)
     return study_of(
-        agreement_of(found, CUT, texts._replace(human=human), draws=0),
+        agreement_of(scores, CUT, texts._replace(human=human), draws=0),
         spec,
         spec=spec,
         data=CUT.facts,
-        references=found.references,
+        references=scores.references,
         date="2026-01-02",
         shown=False,
     )
@@ -75,11 +75,11 @@ RATED = {
 
 @pytest.mark.parametrize("name", STUDIED)
 def test_a_study_has_values_of_all_dimensions_with_interval_and_ceiling(name: str) -> None:
-    for one in read_studies(registry().find(name).folder):
-        dimensions, raters = RATED[one.data["name"]]
-        assert {value.dimension for value in one.results} == dimensions
-        assert one.data["raters"] == raters
-        for value in one.results:
+    for measured in read_studies(registry().find(name).folder):
+        dimensions, raters = RATED[measured.data["name"]]
+        assert {value.dimension for value in measured.results} == dimensions
+        assert measured.data["raters"] == raters
+        for value in measured.results:
             assert (value.ceiling is None) == (raters == 1)
             assert value.low is not None
             assert value.value is not None
@@ -87,12 +87,12 @@ def test_a_study_has_values_of_all_dimensions_with_interval_and_ceiling(name: st
 
 
 def test_the_studies_beside_cards_are_those_that_the_benchmark_makes() -> None:
-    kept = {
-        (one.data["name"], one.data["task"], one.spec, one.shown)
+    by_key = {
+        (measured.data["name"], measured.data["task"], measured.spec, measured.shown)
         for name in STUDIED
-        for one in read_studies(registry().find(name).folder)
+        for measured in read_studies(registry().find(name).folder)
     }
-    assert kept == {(of.name, of.task, spec, of.shown) for of in STUDIES for spec in of.specs}
+    assert by_key == {(of.name, of.task, spec, of.shown) for of in STUDIES for spec in of.specs}
 
 
 # BARTScore's repository, SUM/QAGS_CNN; and measured once beside them: see the shared reference.
@@ -103,17 +103,19 @@ BESIDE = {"abstractness": -0.405, "bleu": 0.117, "chrf": 0.366, "density": 0.473
 def kept_study(spec: str, data: str) -> Study:
     """The study of a setting beside its card."""
     studies = read_studies(registry().find(spec_of(spec).metric).folder)
-    (found,) = [one for one in studies if (one.spec, one.data["name"]) == (spec, data)]
-    return found
+    (result,) = [
+        measured for measured in studies if (measured.spec, measured.data["name"]) == (spec, data)
+    ]
+    return result
 
 
 def test_studies_of_qags_are_the_published_values() -> None:
     expected = QAGS | {name: {"score": value} for name, value in BESIDE.items()}
     for spec, values in expected.items():
-        kept = kept_study(spec, "qags-cnn")
-        found = {value.output: value.value for value in kept.results}
-        assert {k: found[k] for k in values} == pytest.approx(values, abs=0.002), spec
-        assert (kept.protocol, kept.data["items"]) == ("qags", 235)
+        recorded = kept_study(spec, "qags-cnn")
+        result = {value.output: value.value for value in recorded.results}
+        assert {k: result[k] for k in values} == pytest.approx(values, abs=0.002), spec
+        assert (recorded.protocol, recorded.data["items"]) == ("qags", 235)
 
 
 def test_studies_of_simplifications_are_near_the_published_values() -> None:
@@ -121,9 +123,9 @@ def test_studies_of_simplifications_are_near_the_published_values() -> None:
     # They standardize the ratings of each rater; ours are means.
     expected = {"bleu": 0.496336, "sari(xu2016)": 0.358708, "readability": 0.117057}
     for spec, value in expected.items():
-        kept = kept_study(spec, "simplicity-da")
-        found = {v.output: v.value for v in kept.results if v.dimension == "simplicity"}
-        ours = found.get("flesch_kincaid_grade", found["score"])
+        recorded = kept_study(spec, "simplicity-da")
+        values = {v.output: v.value for v in recorded.results if v.dimension == "simplicity"}
+        ours = values.get("flesch_kincaid_grade", values["score"])
         assert ours == pytest.approx(value, abs=0.03), spec
 
 
@@ -160,15 +162,15 @@ def test_responses_are_rated_against_the_passage_unless_they_say_nothing(tmp_pat
     ],
 )
 def test_a_study_of_data_that_is_not_here_is_what_is_measured_today(name: str, spec: str) -> None:
-    (data,) = [one for one in STUDIES if one.name == name]
+    (data,) = [data_set for data_set in STUDIES if data_set.name == name]
     if not (SHARED / "data" / data.file).exists():
         pytest.skip(f"needs ../shared/data/{data.file}")
     texts = data.read(SHARED / "data")
     today = agreement_of(scored(spec, data, texts), data, texts, draws=0)
-    kept = kept_study(spec, name)
+    recorded = kept_study(spec, name)
     values = [row.value for row in today.rows if row.metric.partition(".")[0] == spec]
-    assert [value.value for value in kept.results] == pytest.approx(values, abs=1e-4)
-    assert kept.data["sha256"] == today.data.sha256
+    assert [value.value for value in recorded.results] == pytest.approx(values, abs=1e-4)
+    assert recorded.data["sha256"] == today.data.sha256
 
 
 def test_preferences_are_of_the_outputs_that_people_compared(tmp_path: Path) -> None:
@@ -186,19 +188,19 @@ def test_preferences_are_of_the_outputs_that_people_compared(tmp_path: Path) -> 
     assert texts.columns["references"] == ["r", "r", "r", "q", "q"]
     assert texts.system == ["a", "b", "c", "b", "a"]
     assert texts.pairs == ([0, 1, 3], [1, 2, 4])
-    (data,) = [one for one in STUDIES if one.name == "wmt19-lten"]
+    (data,) = [entry for entry in STUDIES if entry.name == "wmt19-lten"]
     scores = {"m": np.array([3.0, 2.0, 2.0, 0.0, 1.0])}
-    found = agreement_of(Scored(scores, {"m": "higher"}, {}, ""), data, texts, draws=0)
+    agreement = agreement_of(Scored(scores, {"m": "higher"}, {}, ""), data, texts, draws=0)
     # One pair is right, and a tie counts as wrong, like the last: (1 - 2) / 3.
-    assert found.row().value == pytest.approx(-1 / 3)
+    assert agreement.row().value == pytest.approx(-1 / 3)
 
 
 @pytest.mark.parametrize("name", ["token_f1", "aun"])
 def test_a_study_of_the_cut_is_what_is_measured_today(name: str) -> None:
     stored = kept_study(name, CUT.name)
     today = {value[:4]: value.value for value in measured(name).results}
-    kept = {value[:4]: value.value for value in stored.results if value[:4] in today}
-    assert kept == pytest.approx(today, abs=1e-3)
+    values = {value[:4]: value.value for value in stored.results if value[:4] in today}
+    assert values == pytest.approx(today, abs=1e-3)
     assert len(today) == 4
     assert stored.data["sha256"] == hash_of_the_cut()
 
@@ -215,10 +217,10 @@ def test_a_file_is_written_once_and_keeps_its_date_while_the_numbers_stay(tmp_pa
     assert add_study(tmp_path, "aun", first)
     later = replace(first, date="2030-01-01", signature=f"{first.signature}|more")
     assert not add_study(tmp_path, "aun", later)
-    assert [one.date for one in read_studies(tmp_path)] == ["2026-01-02"]
+    assert [measured.date for measured in read_studies(tmp_path)] == ["2026-01-02"]
     other = replace(later, seed=7)
     assert add_study(tmp_path, "aun", other)
-    assert [one.date for one in read_studies(tmp_path)] == ["2030-01-01"]
+    assert [measured.date for measured in read_studies(tmp_path)] == ["2030-01-01"]
     assert (tmp_path / FILE).read_text() == studies_text("aun", read_studies(tmp_path))
 
 
@@ -226,10 +228,10 @@ def test_other_parameters_or_another_definition_break_the_law(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     today = measured("token_f1")
-    name, _, rest = today.signature.partition("|definition:1|")
-    assert rest
+    name, _, others = today.signature.partition("|definition:1|")
+    assert others
     under_test = MetricUnderTest(registry().find("token_f1"))
-    for signature in (f"{name}|definition:7|{rest}", f"token_f1(x=1)|definition:1|{rest}"):
+    for signature in (f"{name}|definition:7|{others}", f"token_f1(x=1)|definition:1|{others}"):
         old = replace(today, signature=signature)
         monkeypatch.setattr(card_laws, "read_studies", lambda _, old=old: (old,))
         with pytest.raises(Broken, match="measure it again: metrichub agreement FILE -m"):
@@ -248,8 +250,8 @@ def judged(monkeypatch: pytest.MonkeyPatch):
     under_test = MetricUnderTest(registry().find("faithfulness"))
 
     def studied(prompts: str) -> MetricUnderTest:
-        one = replace(asked, signature=f"{head}{prompts}|{tail}|reduce:best")
-        monkeypatch.setattr(card_laws, "read_studies", lambda _: (one,))
+        changed = replace(asked, signature=f"{head}{prompts}|{tail}|reduce:best")
+        monkeypatch.setattr(card_laws, "read_studies", lambda _: (changed,))
         return under_test
 
     return studied
@@ -337,8 +339,8 @@ def test_a_task_that_nobody_measured_is_named(tasks: list[str], message: str) ->
 def test_the_best_output_is_that_of_a_task() -> None:
     low, high = study(("one", "ease", 0.2), ("two", "ease", 0.3)), study(("one", "ease", 0.4))
     news = study(("one", "ease", 0.9), task="news")
-    found = best_by_task([low, replace(high, spec="toy(x=2)"), news], "ease")
-    assert {task: (best.study.spec, best.value.value) for task, best in found.items()} == {
+    result = best_by_task([low, replace(high, spec="toy(x=2)"), news], "ease")
+    assert {task: (best.study.spec, best.value.value) for task, best in result.items()} == {
         "testing": ("toy(x=2)", 0.4),
         "news": ("toy", 0.9),
     }
@@ -392,8 +394,10 @@ def test_a_broken_file_names_itself(tmp_path: Path) -> None:
 
 
 def test_a_signature_s_parameters_definition_and_prompts_decide() -> None:
-    one = "bleu(max_order=4)|definition:2|metrichub:0.1.0|reduce:best|references:11|mean of each"
-    assert definition_of(one) == "bleu(max_order=4)|definition:2"
+    signature = (
+        "bleu(max_order=4)|definition:2|metrichub:0.1.0|reduce:best|references:11|mean of each"
+    )
+    assert definition_of(signature) == "bleu(max_order=4)|definition:2"
     two = "coherence(judge='m')|definition:1|prompts:0123abcd|metrichub:0.1.0|reduce:best"
     assert definition_of(two) == "coherence(judge='m')|definition:1|prompts:0123abcd"
 
@@ -429,10 +433,10 @@ def test_ratings_of_one_name_are_listed_by_task(
 
 def test_the_task_is_that_of_the_rated_texts_and_not_a_tag_of_the_card() -> None:
     rated = ("--agreement", "relevance", "--format", "json")
-    found = json.loads(run("list", "--task", "summarization", *rated).stdout)
+    document = json.loads(run("list", "--task", "summarization", *rated).stdout)
     # No card of these calls summarization its task, and summaries were what people rated.
-    assert {"chrf", "ter"} <= {row["name"] for row in found}
-    assert found == json.loads(run("list", *rated).stdout)
+    assert {"chrf", "ter"} <= {row["name"] for row in document}
+    assert document == json.loads(run("list", *rated).stdout)
     other = run("list", "--task", "translation", *rated)
     assert json.loads(other.stdout) == []
     assert "on 'relevance' for translation; there are studies of: adequacy\n" in other.stderr

@@ -51,16 +51,16 @@ def test_the_line_belongs_to_the_project_around_the_folder(
     project(folder)
     (folder / "src").mkdir()
     monkeypatch.chdir(folder / "src")
-    said = run("new", "word_overlap").stdout
-    assert "add this line to ../pyproject.toml" in said.replace(os.sep, "/")
-    assert "pip install -e .. --no-deps" in said
+    output = run("new", "word_overlap").stdout
+    assert "add this line to ../pyproject.toml" in output.replace(os.sep, "/")
+    assert "pip install -e .. --no-deps" in output
 
 
 def test_without_a_project_the_new_metric_is_used_by_its_class(folder: Path) -> None:
-    said = run("new", "word_overlap", "--dir", "my_metrics").stdout
-    assert "pyproject.toml; `metrichub new word_overlap --plugin` writes a project" in said
-    assert "add this line" not in said
-    lines = [line.strip() for line in said.splitlines() if line.startswith("  ")]
+    output = run("new", "word_overlap", "--dir", "my_metrics").stdout
+    assert "pyproject.toml; `metrichub new word_overlap --plugin` writes a project" in output
+    assert "add this line" not in output
+    lines = [line.strip() for line in output.splitlines() if line.startswith("  ")]
     samples = "predictions=['a b'], references=['b c']"
     code = f"{lines[0]}; {lines[1]}; print({lines[2]}({samples}))"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -75,10 +75,10 @@ def test_a_new_metric_is_the_share_of_reference_words_whatever_its_name(folder: 
     samples = "".join(f"{json.dumps({'prediction': p, 'reference': r})}\n" for p, r in rows)
     env = environment(folder)
     ran = program("score", "-", "-m", "answer_length", *JSON, env=env, input=samples)
-    found = json.loads(ran.stdout)
-    assert found["scores"] == {"answer_length": {"score": 2 / 6}}
-    assert found["counts"] == {"answer_length": {"unscored": 1}}
-    assert found["notes"] == {"answer_length": ["1 unscored: the reference has no words"]}
+    document = json.loads(ran.stdout)
+    assert document["scores"] == {"answer_length": {"score": 2 / 6}}
+    assert document["counts"] == {"answer_length": {"unscored": 1}}
+    assert document["notes"] == {"answer_length": ["1 unscored: the reference has no words"]}
     # Where case counts, "A" once: 1 of 3.
     spec = "answer_length(lowercase=False)"
     ran = program("score", "-", "-m", spec, *JSON, env=env, input=samples.partition("\n")[0])
@@ -113,8 +113,8 @@ def test_a_new_metric_cites_the_software_that_it_belongs_to(
 def test_the_line_names_the_package_that_the_folder_belongs_to(folder: Path) -> None:
     (folder / "src" / "pack").mkdir(parents=True)
     (folder / "src" / "pack" / "__init__.py").touch()
-    made = author.new_metric("a", folder / "src" / "pack" / "inner")
-    assert made.entry == 'a = "pack.inner.a:A"'
+    scaffold = author.new_metric("a", folder / "src" / "pack" / "inner")
+    assert scaffold.entry == 'a = "pack.inner.a:A"'
     assert author.new_metric("a_b", Path()).entry == 'a_b = "a_b:AB"'
     assert not (folder / "__init__.py").exists()
 

@@ -96,8 +96,8 @@ def test_the_metrics_of_a_task_are_sorted_by_agreement(monkeypatch: pytest.Monke
     lines = run("list", "--task", "translation").stdout.splitlines()
     assert lines[0] == "9 metrics for translation, by agreement with people on adequacy."
     assert max(map(len, lines)) <= 80
-    found = [m for m in (re.match(r"(\w+) +(-?[\d.]+)  ", line) for line in lines) if m]
-    values = {match[1]: float(match[2]) for match in found}
+    matches = [m for m in (re.match(r"(\w+) +(-?[\d.]+)  ", line) for line in lines) if m]
+    values = {match[1]: float(match[2]) for match in matches}
     assert len(values) == 9
     assert list(values) == sorted(values, key=lambda name: -values[name])
     # The file beside the card, with the default setting.
@@ -132,12 +132,12 @@ def test_a_filtered_list_has_whole_summaries(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_listed_metrics_show_themselves(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "100")
-    found = list_metrics(family="edit distance")
-    assert isinstance(found, tuple)
-    assert found[0].card.tags.family == "edit distance"
-    assert repr(found) == found.text()
-    assert "\n ter " in repr(found)
-    shown = found._repr_html_()
+    listing = list_metrics(family="edit distance")
+    assert isinstance(listing, tuple)
+    assert listing[0].card.tags.family == "edit distance"
+    assert repr(listing) == listing.text()
+    assert "\n ter " in repr(listing)
+    shown = listing._repr_html_()
     assert "<td>ter</td><td></td><td>Word edits, including phrase shifts," in shown
     assert '<th scope="rowgroup" colspan="3">speech recognition</th>' in shown
 
@@ -172,8 +172,8 @@ def test_broken_and_shadowed_plugins_are_lines_of_the_list(site: Path) -> None:
 
 
 def test_names_in_a_filtered_list_are_qualified_where_they_have_to_be(site: Path) -> None:
-    found = listed("--family", "toy", env=environment(site))
-    assert found.keys() == {"fine/shout", "rival/shout", "rival/bleu", "raises"}
+    result = listed("--family", "toy", env=environment(site))
+    assert result.keys() == {"fine/shout", "rival/shout", "rival/bleu", "raises"}
 
 
 def test_the_whole_card_is_the_file() -> None:
@@ -286,14 +286,14 @@ def test_scoring_with_a_broken_or_ambiguous_plugin_is_one_line(
 
 def test_the_doctor_finds_what_is_broken_and_what_is_shadowed(site: Path) -> None:
     ran = program("doctor", "--format", "json", env=environment(site, OPENAI_API_KEY="secret"))
-    found = json.loads(ran.stdout)
+    document = json.loads(ran.stdout)
     assert ran.returncode == 5
-    assert {"bad/raises", "bad/misspelt", "bad/gone"} <= found["broken"].keys()
-    assert "a_package_that_is_not_there" in found["broken"]["bad/raises"]
-    assert found["shadowed"].keys() == {"fine/shout", "rival/shout", "rival/bleu"}
-    assert found["metrics"]["rival 1.0"] == 2
-    assert found["dependencies"]["numpy"]
-    assert found["judges"]["OPENAI_API_KEY"] == "set"
+    assert {"bad/raises", "bad/misspelt", "bad/gone"} <= document["broken"].keys()
+    assert "a_package_that_is_not_there" in document["broken"]["bad/raises"]
+    assert document["shadowed"].keys() == {"fine/shout", "rival/shout", "rival/bleu"}
+    assert document["metrics"]["rival 1.0"] == 2
+    assert document["dependencies"]["numpy"]
+    assert document["judges"]["OPENAI_API_KEY"] == "set"
     assert "secret" not in ran.stdout
 
 
@@ -308,9 +308,9 @@ def test_a_metric_that_lacks_packages_is_listed_with_the_command_and_is_not_brok
     assert listed(env=env)["bleu"]["needs"] is None
     table = program("list", "--family", "toy", "--format", "table", env=env).stdout
     assert f"\n! parsed: {command}\n" in table
-    found = json.loads(program("doctor", "--format", "json", env=env).stdout)
-    assert found["incomplete"]["needy/parsed"] == command
-    assert "needy/parsed" not in found["broken"]
+    document = json.loads(program("doctor", "--format", "json", env=env).stdout)
+    assert document["incomplete"]["needy/parsed"] == command
+    assert "needy/parsed" not in document["broken"]
 
 
 def test_the_doctor_says_where_the_cache_is(monkeypatch: pytest.MonkeyPatch) -> None:

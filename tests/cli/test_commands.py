@@ -95,8 +95,8 @@ def test_an_option_that_takes_one_value_is_refused_if_it_has_several() -> None:
         if option.multiple or option.is_flag or option.count:
             continue
         ran = run_main(*words, option.opts[0], "x", option.opts[-1], "y")
-        told = f"{' / '.join(option.opts)} takes one value, given 2: x, y; choose one, or run the"
-        assert told in error(ran, 2)
+        text = f"{' / '.join(option.opts)} takes one value, given 2: x, y; choose one, or run the"
+        assert text in error(ran, 2)
 
 
 def test_what_may_repeat_and_what_asks_for_help_are_no_second_value() -> None:
@@ -134,8 +134,8 @@ def test_a_plugin_can_build_its_command_as_ours_are(tmp_path: Path) -> None:
 
 
 def test_a_command_of_a_plugin_of_ours_says_how_to_install_it() -> None:
-    said = error(run_main("fetch", "roberta-large"), 5)
-    assert "metrichub fetch needs metrichub-neural, which isn't installed: in a clone" in said
+    message = error(run_main("fetch", "roberta-large"), 5)
+    assert "metrichub fetch needs metrichub-neural, which isn't installed: in a clone" in message
 
 
 def test_a_plugin_replaces_no_command(site: Path) -> None:

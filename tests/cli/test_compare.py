@@ -32,10 +32,10 @@ def unnamed(compared: dict[str, dict[str, dict[str, object]]]) -> dict[str, obje
 def test_compare_gives_both_scores_and_the_difference() -> None:
     result = run("compare", "a.jsonl", "b.jsonl", "-m", "abstractness", "--trials", "99", *JSON)
     assert result.exit_code == 0, result.stderr
-    found = json.loads(result.stdout)
-    assert (found["baseline"], found["samples"]) == ("a", 2)
-    assert found["scores"]["b"] == {"abstractness": {"score": 1.0}}
-    compared = found["comparisons"]["b"]["abstractness"]["score"]
+    document = json.loads(result.stdout)
+    assert (document["baseline"], document["samples"]) == ("a", 2)
+    assert document["scores"]["b"] == {"abstractness": {"score": 1.0}}
+    compared = document["comparisons"]["b"]["abstractness"]["score"]
     assert (compared["other"], compared["score"], compared["difference"]) == (0.25, 1.0, 0.75)
     # Swapping both samples or none leaves a difference of 3/4 in size. Swapping x gives 1 + 0 of
     # 1 + 1 against 1 + 1 of 3 + 1, and swapping y the same: no difference. So half are as extreme.
@@ -45,8 +45,8 @@ def test_compare_gives_both_scores_and_the_difference() -> None:
 
 def test_a_system_compared_with_itself_does_not_differ() -> None:
     write("same.jsonl", ROWS)
-    found = json.loads(run("compare", "a.jsonl", "same.jsonl", "-m", "wer", *JSON).stdout)
-    compared = found["comparisons"]["same"]["wer"]["score"]
+    document = json.loads(run("compare", "a.jsonl", "same.jsonl", "-m", "wer", *JSON).stdout)
+    compared = document["comparisons"]["same"]["wer"]["score"]
     assert [
         compared[name] for name in ("difference", "p", "randomization_p", "sacrebleu_bootstrap_p")
     ] == [0, 1, 1, 1]
@@ -127,21 +127,21 @@ def test_a_difference_is_named_by_its_metric(
     errors = [{**row, "prediction": "x y"} for row in rows]
     write("a.jsonl", [*errors[:3], *rows, *rows[:3]])
     write("b.jsonl", [*errors, *errors])
-    found = run("compare", "a.jsonl", "b.jsonl", "-m", "wer", "-m", "abstractness", *option)
-    assert found.exit_code == status
-    assert says is None or says in found.stderr
+    result = run("compare", "a.jsonl", "b.jsonl", "-m", "wer", "-m", "abstractness", *option)
+    assert result.exit_code == status
+    assert says is None or says in result.stderr
 
 
 def test_a_gate_on_what_a_system_lacks_fails_and_says_so() -> None:
     assert run("score", "a.jsonl", *BOTH, "--save", "a.json").exit_code == 0
     ratio = ("-m", "abstractness", "--columns", "sources=reference", "--margin", "0.1")
-    found = run("compare", "a.jsonl", "b.jsonl", *ratio)
-    assert found.exit_code == 2
-    assert "neither more nor less is better for abstractness" in found.stderr
+    result = run("compare", "a.jsonl", "b.jsonl", *ratio)
+    assert result.exit_code == 2
+    assert "neither more nor less is better for abstractness" in result.stderr
     for option in ("--max-drop", "--margin"):
-        found = run("compare", "a.json", "b.jsonl", "-m", "wer", option, "abstractness=0.1")
-        assert found.exit_code == 2
-        assert "no metric 'abstractness' is scored" in found.stderr
+        result = run("compare", "a.json", "b.jsonl", "-m", "wer", option, "abstractness=0.1")
+        assert result.exit_code == 2
+        assert "no metric 'abstractness' is scored" in result.stderr
 
 
 def test_saved_reports_compare_like_their_files() -> None:
@@ -154,12 +154,12 @@ def test_saved_reports_compare_like_their_files() -> None:
         names = files if files[0][1:] != files[1][1:] else ("a", "b")
         saved = json.loads(run("compare", *files, *JSON).stdout)["comparisons"][names[1]]
         assert unnamed(saved) == unnamed(fresh)
-    one = json.loads(run("compare", "a.json", "b.json", "-m", "wer", *JSON).stdout)["comparisons"]
-    assert unnamed(one["b"]) == {"wer": unnamed(fresh)["wer"]}
+    tests = json.loads(run("compare", "a.json", "b.json", "-m", "wer", *JSON).stdout)["comparisons"]
+    assert unnamed(tests["b"]) == {"wer": unnamed(fresh)["wer"]}
 
 
 @pytest.mark.parametrize(
-    ("chosen", "said"),
+    ("chosen", "message"),
     [
         (["bleu"], "a has no bleu; it has: wer"),
         (["wer", "wer"], "chosen twice"),
@@ -168,17 +168,17 @@ def test_saved_reports_compare_like_their_files() -> None:
         (["wer = chrf"], "a has wer("),
     ],
 )
-def test_metrics_that_saved_reports_lack_are_named(chosen: list[str], said: str) -> None:
+def test_metrics_that_saved_reports_lack_are_named(chosen: list[str], message: str) -> None:
     for name in ("a", "b"):
         run("score", f"{name}.jsonl", "-m", "wer", "--save", f"{name}.json")
     metrics = [part for spec in chosen for part in ("-m", spec)]
-    assert said in error(run("compare", "a.json", "b.json", *metrics), 2)
+    assert message in error(run("compare", "a.json", "b.json", *metrics), 2)
 
 
 def test_a_file_that_nests_too_deep_is_named() -> None:
     Path("deep.json").write_text("[" * 100_000 + "]" * 100_000, encoding="utf-8")
-    said = error(run("compare", "deep.json", "a.jsonl", "-m", "wer"), 3)
-    assert "deep.json: this JSON can't be read" in said
+    message = error(run("compare", "deep.json", "a.jsonl", "-m", "wer"), 3)
+    assert "deep.json: this JSON can't be read" in message
 
 
 def test_saved_reports_of_judges_are_compared_without_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,18 +196,18 @@ def test_saved_reports_of_judges_are_compared_without_one(monkeypatch: pytest.Mo
         ):
             compared = run("compare", *files, "-m", metric, *JSON)
             assert compared.exit_code == 0, compared.stderr
-            _, found = json.loads(compared.stdout)["scores"].values()
-            assert found == {"faithfulness": {"score": 1.0}}
+            _, score = json.loads(compared.stdout)["scores"].values()
+            assert score == {"faithfulness": {"score": 1.0}}
     assert "none is set" in error(run("compare", "a.jsonl", "b.jsonl", "-m", "faithfulness"), 4)
 
 
 def test_settings_that_come_from_a_saved_report_are_told() -> None:
     run("score", "a.jsonl", "-m", "wer(lowercase=True)", "-m", "bleu", "--save", "a.json")
-    told = run("compare", "a.json", "b.jsonl", "-m", "wer", "-m", "bleu")
-    assert told.exit_code == 0
-    assert "note: all systems are scored as in a.json: wer(lowercase=True, " in told.stderr
+    result = run("compare", "a.json", "b.jsonl", "-m", "wer", "-m", "bleu")
+    assert result.exit_code == 0
+    assert "note: all systems are scored as in a.json: wer(lowercase=True, " in result.stderr
     # Nothing to tell where they are those that were asked for, or where none was.
-    assert told.stderr.count("scored as in") == 1
+    assert result.stderr.count("scored as in") == 1
     for metrics in (("-m", "wer(lowercase=True)"), ()):
         assert "scored as in" not in run("compare", "a.json", "b.jsonl", *metrics).stderr
 
@@ -272,15 +272,15 @@ def test_samples_that_differ_are_quoted_where_they_do(
 ) -> None:
     for name, reference in (("long1.jsonl", first), ("long2.jsonl", other)):
         write(name, [{"prediction": "a", "reference": reference}])
-    here, there = quotes
-    message = f"'reference' of sample 0 is {here}, but in long1.jsonl it is {there}; a comparison "
+    here, quote = quotes
+    message = f"'reference' of sample 0 is {here}, but in long1.jsonl it is {quote}; a comparison "
     assert message in error(run("compare", "long1.jsonl", "long2.jsonl", "-m", "wer"), 3)
 
 
 def test_compare_needs_two_files_and_a_metric() -> None:
     assert "give at least two files" in error(run("compare", "a.jsonl", "-m", "wer"), 2)
-    found = error(run("compare", "a.jsonl", "b.jsonl"), 2)
-    assert "for example: metrichub compare a.jsonl b.jsonl -m" in found
+    message = error(run("compare", "a.jsonl", "b.jsonl"), 2)
+    assert "for example: metrichub compare a.jsonl b.jsonl -m" in message
 
 
 def test_recorded_numbers_without_ids_are_paired_by_position_and_a_note_says_so() -> None:
@@ -303,13 +303,13 @@ def test_files_of_two_retrievers_are_compared_if_a_column_shows_the_same_samples
     for column, shows in (("question", True), ("id", True), ("prompt", False), (None, False)):
         for name, passages in (("one.jsonl", ()), ("two.jsonl", ["Nobody knows."])):
             others = [{"contexts": [*row["contexts"], *passages]} for row in rows]
-            known = [{column: "same" if column == "prompt" else n} for n in "358"]
-            write(name, [a | b | c for a, b, c in zip(rows, others, known, strict=True)])
-        found = run("compare", "one.jsonl", "two.jsonl", *chosen, "--report", "page.html")
-        assert found.exit_code == (0 if shows else 3), (column, found.stderr)
-        assert ("what was retrieved may differ only where" in found.stderr) == (not shows)
+            contexts = [{column: "same" if column == "prompt" else n} for n in "358"]
+            write(name, [a | b | c for a, b, c in zip(rows, others, contexts, strict=True)])
+        result = run("compare", "one.jsonl", "two.jsonl", *chosen, "--report", "page.html")
+        assert result.exit_code == (0 if shows else 3), (column, result.stderr)
+        assert ("what was retrieved may differ only where" in result.stderr) == (not shows)
     sample, *_ = Page(Path("page.html")).samples
-    assert [own["contexts"] for own in sample["own"]] == [
+    assert [system["contexts"] for system in sample["own"]] == [
         "It has 3 arches.",
         ["It has 3 arches.", "Nobody knows."],
     ]
@@ -323,10 +323,10 @@ def test_a_conversation_in_a_cell_is_the_one_in_a_line_of_json() -> None:
         f"{','.join(row)}\n" + ('"{0}","{0}"\n'.format(json.dumps(expected).replace('"', '""')) * 2)
     )
     how = ("-m", "trajectory_match", *JSON)
-    found = json.loads(run("compare", "lines.jsonl", "cells.csv", *how).stdout)
-    assert found["scores"]["cells.csv"] == {
+    document = json.loads(run("compare", "lines.jsonl", "cells.csv", *how).stdout)
+    assert document["scores"]["cells.csv"] == {
         "trajectory_match": {"score": 1.0, "precision": 1.0, "recall": 1.0, "f1": 1.0}
     }
     write("lines.jsonl", [row, row | {"reference_messages": []}])
-    said = error(run("compare", "lines.jsonl", "cells.csv", "-m", "trajectory_match"), 3)
-    assert "'reference_messages' of sample 1 is '[{" in said
+    message = error(run("compare", "lines.jsonl", "cells.csv", "-m", "trajectory_match"), 3)
+    assert "'reference_messages' of sample 1 is '[{" in message

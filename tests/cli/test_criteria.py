@@ -52,8 +52,8 @@ def test_score_reads_the_criteria_that_were_written(stub: Stub) -> None:
     rows[0]["criteria"] += [{"criterion": "unsupported", "points": 3}]
     write("edited.jsonl", rows)
     number = len(rows[0]["criteria"]) - 1
-    found = scored("edited.jsonl", "-m", "criteria", "--judge", spec(stub))
-    assert found["scores"]["criteria"]["score"] == pytest.approx((number / (number + 3) + 1) / 2)
+    scores = scored("edited.jsonl", "-m", "criteria", "--judge", spec(stub))
+    assert scores["scores"]["criteria"]["score"] == pytest.approx((number / (number + 3) + 1) / 2)
 
 
 def test_a_row_that_failed_has_no_criteria_and_the_status_says_so(stub: Stub) -> None:

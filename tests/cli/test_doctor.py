@@ -30,10 +30,10 @@ def server() -> Iterator[str]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            known = self.headers["Authorization"] == f"Bearer {KEY}" and self.path == "/v1/models"
+            valid = self.headers["Authorization"] == f"Bearer {KEY}" and self.path == "/v1/models"
             models = [{"id": name, "object": "model"} for name in ("small", "large")]
-            body = {"object": "list", "data": models} if known else {"error": {"message": "no key"}}
-            self.send_response(200 if known else 401)
+            body = {"object": "list", "data": models} if valid else {"error": {"message": "no key"}}
+            self.send_response(200 if valid else 401)
             self.send_header("Content-Type", "application/json")
             self.end_headers()
             self.wfile.write(json.dumps(body).encode())
@@ -48,14 +48,14 @@ def server() -> Iterator[str]:
     running.server_close()
 
 
-def found(*arguments: str) -> Any:
+def checks(*arguments: str) -> Any:
     shown = run("doctor", "--format", "json", *arguments)
     assert KEY not in shown.output
     return json.loads(shown.stdout)
 
 
 def test_nothing_is_set_and_nobody_asked_by_default() -> None:
-    facts = found()
+    facts = checks()
     assert facts["judges"]["METRICHUB_JUDGE"] == "not set"
     assert facts["judges"]["OPENAI_API_KEY"] == "not set"
     assert facts["judges"]["endpoint"].startswith("not contacted")
@@ -70,7 +70,7 @@ def test_rules_as_judge_leave_the_metrics_that_need_a_model(
 ) -> None:
     monkeypatch.setenv("METRICHUB_JUDGE", "offline")
     monkeypatch.setenv("METRICHUB_EMBEDDER", "offline")
-    waiting = found()["waiting"]
+    waiting = checks()["waiting"]
     assert list(waiting) == ["a model as judge"]
     assert "g_eval" in waiting["a model as judge"]
     assert "faithfulness" not in waiting["a model as judge"]
@@ -79,20 +79,20 @@ def test_rules_as_judge_leave_the_metrics_that_need_a_model(
 def test_the_server_is_asked_for_its_models(server: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", f"{KEY}\n")
     monkeypatch.setenv("METRICHUB_JUDGE", f"openai(model='small', base_url='{server}')")
-    judges = found("--ask")["judges"]
+    judges = checks("--ask")["judges"]
     assert judges["endpoint"] == "answers with 2 models"
     assert judges["OPENAI_API_KEY"] == "set"
     monkeypatch.setenv("METRICHUB_JUDGE", f"openai(model='other', base_url='{server}')")
-    assert found("--ask")["judges"]["endpoint"].endswith("2 models, but other isn't among them")
+    assert checks("--ask")["judges"]["endpoint"].endswith("2 models, but other isn't among them")
     monkeypatch.setenv("OPENAI_API_KEY", "wrong")
-    assert found("--ask")["judges"]["endpoint"].startswith("doesn't answer: ")
+    assert checks("--ask")["judges"]["endpoint"].startswith("doesn't answer: ")
 
 
 def test_no_secret_of_an_address_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", f"http://user:{KEY}@127.0.0.1:9/v1?api-key={KEY}")
     judge = f"openai(model='m', base_url='http://user:{KEY}@127.0.0.1:9/v1')"
     monkeypatch.setenv("METRICHUB_JUDGE", judge)
-    judges = found("--ask")["judges"]
+    judges = checks("--ask")["judges"]
     assert judges["OPENAI_BASE_URL"] == "http://127.0.0.1:9/v1"
     assert judges["METRICHUB_JUDGE"] == "openai(model='m', base_url='http://127.0.0.1:9/v1')"
     assert "can't be reached" in judges["endpoint"]
@@ -100,7 +100,7 @@ def test_no_secret_of_an_address_is_shown(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_a_judge_that_is_none_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("METRICHUB_JUDGE", "oracle")
-    assert found()["judges"]["METRICHUB_JUDGE"].startswith("wrong: no judge 'oracle' is installed")
+    assert checks()["judges"]["METRICHUB_JUDGE"].startswith("wrong: no judge 'oracle' is installed")
 
 
 def test_extras_say_what_they_lack_and_what_they_are_for(tmp_path: Path) -> None:

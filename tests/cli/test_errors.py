@@ -166,7 +166,7 @@ def test_an_interrupt_of_the_imports_exits_with_130_and_no_traceback() -> None:
 
 
 @pytest.mark.parametrize(
-    ("judge", "more", "said"),
+    ("judge", "more", "message"),
     [
         ("openai(model='stub', base_url='http://127.0.0.1:9')", (), KEPT),
         ("openai(model='stub', base_url='http://127.0.0.1:9')", ("--no-cache",), ""),
@@ -174,14 +174,14 @@ def test_an_interrupt_of_the_imports_exits_with_130_and_no_traceback() -> None:
     ],
 )
 def test_an_interrupt_says_that_answers_are_kept_where_a_model_gives_them(
-    monkeypatch: pytest.MonkeyPatch, alone: None, judge: str, more: tuple[str, ...], said: str
+    monkeypatch: pytest.MonkeyPatch, alone: None, judge: str, more: tuple[str, ...], message: str
 ) -> None:
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("metrichub.hub.Hub.evaluate", interrupted)
     result = run("score", "a.jsonl", "-m", "faithfulness", "--judge", judge, *more)
-    assert (result.exit_code, result.stderr.strip()) == (130, f"metrichub: interrupted{said}")
+    assert (result.exit_code, result.stderr.strip()) == (130, f"metrichub: interrupted{message}")
 
 
 @pytest.mark.parametrize(

@@ -67,8 +67,8 @@ def test_groups_have_every_kind_of_error() -> None:
 def test_a_text_is_another_group_than_what_is_written_alike() -> None:
     values = ["", None, "1", 1, "", "x"]
     write("c.jsonl", [row | {"v": v} for row, v in zip(ROWS, values, strict=False)])
-    found = json.loads(run("score", "c.jsonl", "-m", "wer", "--by", "v", *JSON).stdout)["systems"]
-    sizes = {name: system["samples"] for name, system in found.items()}
+    systems = json.loads(run("score", "c.jsonl", "-m", "wer", "--by", "v", *JSON).stdout)["systems"]
+    sizes = {name: system["samples"] for name, system in systems.items()}
     assert sizes == {"c.jsonl": 6, "v=''": 2, "v=": 1, "v='1'": 1, "v=1": 1, "v=x": 1}
 
 
@@ -78,19 +78,19 @@ def test_groups_of_no_column_are_refused() -> None:
 
 def test_groups_of_two_systems_are_named_by_both() -> None:
     how = ("-m", "wer", "--by", "language", *JSON)
-    found = json.loads(run("score", "a.jsonl", "b.jsonl", *how).stdout)
+    document = json.loads(run("score", "a.jsonl", "b.jsonl", *how).stdout)
     groups = Hub("wer").evaluate(ROWS).by("language")
-    assert list(found["systems"])[:3] == ["a", "a, language=en", "a, language=de"]
-    assert found["systems"]["a, language=de"]["scores"] == groups["de"].scores()
-    assert found["systems"]["b, language=de"]["samples"] == 8
+    assert list(document["systems"])[:3] == ["a", "a, language=en", "a, language=de"]
+    assert document["systems"]["a, language=de"]["scores"] == groups["de"].scores()
+    assert document["systems"]["b, language=de"]["samples"] == 8
 
 
 def test_clusters_make_the_intervals_of_documents() -> None:
     how = ("score", "a.jsonl", "-m", "wer", "--intervals")
-    found = json.loads(run(*how, "--cluster", "doc", *JSON).stdout)["intervals"]["wer"]["score"]
+    score = json.loads(run(*how, "--cluster", "doc", *JSON).stdout)["intervals"]["wer"]["score"]
     expected = Hub("wer").evaluate(ROWS).intervals(cluster="doc")["wer"]["score"]
-    assert found == asdict(expected)
-    assert found != json.loads(run(*how, *JSON).stdout)["intervals"]["wer"]["score"]
+    assert score == asdict(expected)
+    assert score != json.loads(run(*how, *JSON).stdout)["intervals"]["wer"]["score"]
     assert "each doc whole" in run(*how, "--cluster", "doc", "--format", "latex").stdout
     compared = run("compare", "a.jsonl", "b.jsonl", "-m", "wer", "--cluster", "doc")
     plain = run("compare", "a.jsonl", "b.jsonl", "-m", "wer")
@@ -140,13 +140,13 @@ def test_systems_are_compared_by_key_in_any_order() -> None:
     how = ("compare", "a.jsonl", "c.jsonl", "-m", "wer")
     # The samples of c stand in another order.
     assert json.loads(run(*how, *JSON).stdout)["samples"] == len(ROWS)
-    found = json.loads(run(*how, "--key", "id", *JSON).stdout)["comparisons"]["c"]["wer"]["score"]
+    score = json.loads(run(*how, "--key", "id", *JSON).stdout)["comparisons"]["c"]["wer"]["score"]
     reports = {
         name: Hub("wer").evaluate(rows, samples=False, key="id")
         for name, rows in (("a", ROWS), ("c", worse))
     }
     expected = reports["c"].compare(reports["a"])["wer"]["score"]
-    assert [found["difference"], found["p"]] == [expected.difference, expected.randomization_p]
+    assert [score["difference"], score["p"]] == [expected.difference, expected.randomization_p]
     write("d.jsonl", [row | {"reference": "another one"} for row in ROWS])
     assert "the same samples" in error(
         run("compare", "a.jsonl", "d.jsonl", *how[3:], "--key", "id"), 2
@@ -154,10 +154,10 @@ def test_systems_are_compared_by_key_in_any_order() -> None:
 
 
 def test_sums_have_no_samples_to_show() -> None:
-    found = error(
+    message = error(
         run("compare", "a.jsonl", "b.jsonl", "-m", "wer", "--key", "id", "--report", "p.html"), 2
     )
-    assert "--key keeps only sums" in found
+    assert "--key keeps only sums" in message
     for option in (("--samples", "s.jsonl"), ("--by", "language"), ("--report", "p.html")):
-        found = error(run("score", "a.jsonl", "-m", "wer", "--key", "id", *option), 2)
-        assert "--key keeps only sums" in found
+        message = error(run("score", "a.jsonl", "-m", "wer", "--key", "id", *option), 2)
+        assert "--key keeps only sums" in message

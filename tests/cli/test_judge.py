@@ -31,12 +31,12 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, alone: None) -> None:
 
 def test_one_judge_is_for_all_metrics_that_name_none(stub: Stub) -> None:
     mixed = ("-m", "faithfulness", "-m", "rules = faithfulness(judge='offline')")
-    found = scored("in.jsonl", *mixed, "--judge", spec(stub))
-    assert found["scores"]["faithfulness"] == {"score": 0.5}
+    scores = scored("in.jsonl", *mixed, "--judge", spec(stub))
+    assert scores["scores"]["faithfulness"] == {"score": 0.5}
     # By rules it is one claim, as "x." looks like an initial. Of "claim", "x" and "unsupported" the
     # passage has one, which is two thirds of the share, and of the pairs of words none.
-    assert found["scores"]["rules"] == {"score": pytest.approx(2 / 3 * 1 / 3)}
-    assert found["usage"] | {"seconds": 0} == {
+    assert scores["scores"]["rules"] == {"score": pytest.approx(2 / 3 * 1 / 3)}
+    assert scores["usage"] | {"seconds": 0} == {
         **{"calls": 4, "cached": 0, "prompt_tokens": 40, "completion_tokens": 12},
         **{"money": None, "seconds": 0, "requests": 4, "models": {"stub": {"stub": 4}}},
     }
@@ -45,18 +45,18 @@ def test_one_judge_is_for_all_metrics_that_name_none(stub: Stub) -> None:
 def test_an_embedder_is_for_all_too(stub: Stub) -> None:
     write("in.jsonl", [{"prediction": "a b", "reference": "a b"}])
     signed = ("-m", "semantic_similarity", "--signature")
-    found = scored("in.jsonl", *signed, "--embedder", "offline(dimensions=64)")
-    assert "dimensions=64" in found["signatures"]["semantic_similarity"]
-    assert "a baseline" in found["notes"]["semantic_similarity"][0]
+    scores = scored("in.jsonl", *signed, "--embedder", "offline(dimensions=64)")
+    assert "dimensions=64" in scores["signatures"]["semantic_similarity"]
+    assert "a baseline" in scores["notes"]["semantic_similarity"][0]
 
 
 def test_an_estimate_says_what_would_be_asked_and_asks_nothing(stub: Stub) -> None:
     judge = spec(stub, prices=[1.0, 1.0])
-    found = scored("in.jsonl", "-m", "faithfulness", "--judge", judge, "--estimate")["estimate"]
+    estimate = scored("in.jsonl", "-m", "faithfulness", "--judge", judge, "--estimate")["estimate"]
     assert not stub.asked
-    assert (found["in.jsonl"]["calls"], found["in.jsonl"]["cached"]) == (4, 0)
-    tokens = found["in.jsonl"]["prompt_tokens"] + found["in.jsonl"]["completion_tokens"]
-    assert found["in.jsonl"]["money"] == pytest.approx(tokens / 1e6)
+    assert (estimate["in.jsonl"]["calls"], estimate["in.jsonl"]["cached"]) == (4, 0)
+    tokens = estimate["in.jsonl"]["prompt_tokens"] + estimate["in.jsonl"]["completion_tokens"]
+    assert estimate["in.jsonl"]["money"] == pytest.approx(tokens / 1e6)
     asked = scored("in.jsonl", "-m", "faithfulness", "--judge", judge)
     assert asked["usage"]["calls"] == 4
     table = run(
@@ -75,11 +75,11 @@ def test_an_estimate_of_bad_data_names_the_place(stub: Stub) -> None:
 
 
 def test_repeats_say_how_far_the_runs_lie_apart(stub: Stub) -> None:
-    found = scored("in.jsonl", "-m", "faithfulness", "--judge", spec(stub), "--repeats", "3")
-    assert found["usage"]["calls"] == 12
-    assert found["repeated"]["faithfulness"]["score"]["runs"] == [0.5, 0.5, 0.5]
-    assert found["repeated"]["faithfulness"]["score"]["std"] == 0.0
-    assert "in 3 runs" in found["notes"]["faithfulness"][0]
+    scores = scored("in.jsonl", "-m", "faithfulness", "--judge", spec(stub), "--repeats", "3")
+    assert scores["usage"]["calls"] == 12
+    assert scores["repeated"]["faithfulness"]["score"]["runs"] == [0.5, 0.5, 0.5]
+    assert scores["repeated"]["faithfulness"]["score"]["std"] == 0.0
+    assert "in 3 runs" in scores["notes"]["faithfulness"][0]
 
 
 def test_more_failures_than_allowed_end_the_run_and_keep_what_was_answered(stub: Stub) -> None:
@@ -104,9 +104,9 @@ def test_a_batch_is_sent_by_hand_and_the_same_command_run_again(stub: Stub) -> N
         )
         assert len(waiting.stderr.splitlines()) == 1
         serve(stub, f"judging/round-{number}.jsonl")
-    found = scored(*arguments)["systems"]
-    assert found["in"]["scores"]["faithfulness"] == {"score": 0.5}
-    assert found["other"]["scores"]["faithfulness"] == {"score": 1.0}
+    systems = scored(*arguments)["systems"]
+    assert systems["in"]["scores"]["faithfulness"] == {"score": 0.5}
+    assert systems["other"]["scores"]["faithfulness"] == {"score": 1.0}
 
 
 def test_without_the_cache_nothing_is_taken_or_kept(stub: Stub) -> None:
@@ -154,24 +154,24 @@ def test_compare_asks_the_judge_too(stub: Stub) -> None:
     rows = [{"answer": "Claim x. More.", "contexts": ["Of x."]}] * 2
     write("better.jsonl", rows)
     write("worse.jsonl", [{**row, "answer": "unsupported x."} for row in rows])
-    found = run(
+    result = run(
         "compare", "worse.jsonl", "better.jsonl", "-m", "faithfulness", "--judge", spec(stub)
     )
-    assert found.exit_code == 0, found.stderr
-    assert "calls" in found.stderr
+    assert result.exit_code == 0, result.stderr
+    assert "calls" in result.stderr
 
 
 @pytest.mark.parametrize(
-    ("judge", "said"),
+    ("judge", "text"),
     [
         ("lab/llama", "panel); for a model write \"openai(model='lab/llama')\""),
         ("openai(api_key='sk-1')", "OPENAI_API_KEY"),
         ("openai(gpt-4o)", "\"openai(model='gpt-4o')\""),
     ],
 )
-def test_a_wrong_judge_is_one_line_without_the_key(judge: str, said: str) -> None:
+def test_a_wrong_judge_is_one_line_without_the_key(judge: str, text: str) -> None:
     message = error(run("score", "in.jsonl", "-m", "faithfulness", "--judge", judge), 2)
-    assert said in message
+    assert text in message
     assert "sk-1" not in message
 
 
@@ -207,8 +207,8 @@ def test_the_same_note_is_told_once_for_all_metrics_and_systems() -> None:
     write("a.jsonl", rows)
     write("b.jsonl", rows)
     both = (*RULES, "-m", "context_recall")
-    said = run("score", "a.jsonl", "b.jsonl", *both).stderr.splitlines()
-    assert said == [
+    messages = run("score", "a.jsonl", "b.jsonl", *both).stderr.splitlines()
+    assert messages == [
         "metrichub: note: faithfulness, context_recall: judged offline by matching words: "
         "a baseline that recognizes no paraphrases"
     ]
@@ -216,8 +216,8 @@ def test_the_same_note_is_told_once_for_all_metrics_and_systems() -> None:
 
 def test_metrics_are_listed_by_the_judge_that_they_need() -> None:
     def names(judge: str) -> set[str]:
-        found = json.loads(run("list", "--judge", judge, "--format", "json").stdout)
-        return {row["name"] for row in found}
+        document = json.loads(run("list", "--judge", judge, "--format", "json").stdout)
+        return {row["name"] for row in document}
 
     assert "faithfulness" in names("any")
     assert "coherence" in names("model")

@@ -21,9 +21,9 @@ def commands(
     if isinstance(command, click.Group):
         context = click.Context(command)
         for below in command.list_commands(context):
-            found = command.get_command(context, below)
-            assert found is not None
-            yield from commands(found, f"{name} {below}")
+            result = command.get_command(context, below)
+            assert result is not None
+            yield from commands(result, f"{name} {below}")
 
 
 OPTIONS = [
@@ -61,16 +61,16 @@ COMMANDS = [(name, command) for name, command in commands(main)]
 
 @pytest.mark.parametrize(("name", "command"), COMMANDS, ids=[name for name, _ in COMMANDS])
 def test_a_help_is_short_and_its_whole_has_every_option(name: str, command: click.Command) -> None:
-    short, whole = map(click.unstyle, helps(command, name))
+    short, full = map(click.unstyle, helps(command, name))
     assert len(short.splitlines()) <= 45
     assert max(map(len, short.splitlines())) <= 80
     for parameter in command.params:
         if isinstance(parameter, click.Option) and not parameter.hidden:
             written = re.escape(parameter.opts[-1])
-            assert re.search(rf"{written}(?![\w-])", whole)
+            assert re.search(rf"{written}(?![\w-])", full)
             assert re.search(rf"{written}(?![\w-])", short)
             detail = " ".join((parameter.help or "").split())
-            assert "".join(detail.split()) in "".join(whole.split())
+            assert "".join(detail.split()) in "".join(full.split())
 
 
 def test_a_long_help_is_in_groups_and_names_what_nobody_listed() -> None:
@@ -83,11 +83,11 @@ def test_a_long_help_is_in_groups_and_names_what_nobody_listed() -> None:
         run("score", "--help-all").stdout.split()
     )
     options = [click.Option([f"--new-{n}"], help=f"Do {n}. And more.") for n in range(20)]
-    own = Command("own", params=[*options, click.Option(["--seed"], help="The seed.")])
-    short, whole = map(click.unstyle, helps(own, "own"))
+    command = Command("own", params=[*options, click.Option(["--seed"], help="The seed.")])
+    short, text = map(click.unstyle, helps(command, "own"))
     assert "Other\n  --new-0 TEXT" in short
     assert "Do 19\n" in short
-    assert "Do 19. And more." in whole
+    assert "Do 19. And more." in text
     assert "More: --seed" in short
 
 

@@ -33,10 +33,10 @@ def test_score_writes_a_page_beside_its_result() -> None:
     result = run("score", "a.jsonl", *BOTH, *FEW, "--report", "a.html", *JSON)
     assert result.exit_code == 0, result.stderr
     assert json.loads(result.stdout)["scores"]["wer"]["score"] == 0.25
-    found = data("a.html")
-    assert found["systems"] == ["a.jsonl"]
-    assert found["ids"] == ["x", "y"]
-    assert found["texts"] is True
+    page = data("a.html")
+    assert page["systems"] == ["a.jsonl"]
+    assert page["ids"] == ["x", "y"]
+    assert page["texts"] is True
     assert "a b c" in json.dumps(Page(Path("a.html")).samples)
 
 
@@ -114,7 +114,7 @@ def test_the_groups_of_a_comparison_are_in_its_result_and_on_its_page() -> None:
         ("0", 0.0),
         ("1", -1.0),
     ]
-    assert [one["key"] for one in data("p.html")["groupings"]][:1] == ["odd"]
+    assert [grouping["key"] for grouping in data("p.html")["groupings"]][:1] == ["odd"]
     assert "no column 'even'" in run(*command[:-1], "even").stderr
     keyed = run(*command, "--key", "id")
     assert "--key keeps only sums, but --by needs the samples" in keyed.stderr

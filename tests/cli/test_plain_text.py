@@ -62,9 +62,9 @@ def test_score_reads_the_same_files(files: tuple[str, ...]) -> None:
     ran = run("score", *files, "-r", "ref1.txt", "-r", "ref2.txt", "-m", "chrf", *JSON)
     assert ran.exit_code == 0, ran.stderr
     document = json.loads(ran.stdout)
-    own = document["systems"]["a"] if len(files) == 2 and files[0] != "-p" else document
+    scores = document["systems"]["a"] if len(files) == 2 and files[0] != "-p" else document
     compared = json.loads(run("compare", *ALL, "-m", "chrf", *JSON).stdout)
-    assert own["scores"] == compared["scores"]["a"]
+    assert scores["scores"] == compared["scores"]["a"]
 
 
 def test_sources_and_standard_input_are_read_once_for_all_systems() -> None:
@@ -105,5 +105,5 @@ def test_mistakes_are_named_with_the_way_out(arguments: str, status: int, messag
 def test_empty_files_are_named() -> None:
     for name in ("d.txt", "e.txt", "none.txt"):
         Path(name).touch()
-    said = error(run("compare", "d.txt", "e.txt", "-r", "none.txt", "-m", "chrf"), 3)
-    assert said == "d.txt: the file is empty"
+    message = error(run("compare", "d.txt", "e.txt", "-r", "none.txt", "-m", "chrf"), 3)
+    assert message == "d.txt: the file is empty"

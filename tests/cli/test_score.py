@@ -46,9 +46,9 @@ def test_scores_of_a_file_are_a_document_in_json() -> None:
 
 
 def test_an_alias_names_the_result() -> None:
-    found = scored("a.jsonl", "-m", "abstractness", "-m", "pairs = abstractness(n=2)")
+    scores = scored("a.jsonl", "-m", "abstractness", "-m", "pairs = abstractness(n=2)")
     # Of the pairs "a b" and "b c" the second is new; "d" has none.
-    assert found["scores"] == {"abstractness": {"score": 0.25}, "pairs": {"score": 0.5}}
+    assert scores["scores"] == {"abstractness": {"score": 0.25}, "pairs": {"score": 0.5}}
 
 
 @pytest.mark.parametrize(
@@ -87,11 +87,11 @@ def test_several_files_of_references_are_several_references_a_sample() -> None:
     Path("p.txt").write_text("a b c\nd\n", encoding="utf-8")
     Path("r1.txt").write_text("a b d\nd\n", encoding="utf-8")
     Path("r2.txt").write_text("c\nx\n", encoding="utf-8")
-    found = scored(
+    scores = scored(
         "-p", "p.txt", "-r", "r1.txt", "-r", "r2.txt", "-m", "abstractness", "--signature"
     )
-    assert found["scores"] == {"abstractness": {"score": 0.0}}  # "c" is known now
-    assert found["signatures"]["abstractness"].endswith("|references:2")
+    assert scores["scores"] == {"abstractness": {"score": 0.0}}  # "c" is known now
+    assert scores["signatures"]["abstractness"].endswith("|references:2")
 
 
 def test_columns_can_be_chosen() -> None:
@@ -110,8 +110,8 @@ def test_reduce_chooses_among_candidates() -> None:
 
 
 def test_several_files_are_several_systems() -> None:
-    found = scored("a.jsonl", "b.jsonl", "-m", "abstractness")
-    assert {name: one["scores"] for name, one in found["systems"].items()} == {
+    scores = scored("a.jsonl", "b.jsonl", "-m", "abstractness")
+    assert {name: system["scores"] for name, system in scores["systems"].items()} == {
         "a": {"abstractness": {"score": 0.25}},
         "b": {"abstractness": {"score": 1.0}},
     }
@@ -133,8 +133,8 @@ def test_systems_that_were_given_other_references_have_no_best() -> None:
 def test_systems_of_other_sizes_are_not_put_side_by_side() -> None:
     write_systems()
     write("b.jsonl", ROWS[:1])
-    said = error(run("score", "a.jsonl", "b.jsonl", "-m", "wer", "--format", "latex"), 3)
-    assert said.startswith("a has 2 samples, but b 1; systems side by side need")
+    message = error(run("score", "a.jsonl", "b.jsonl", "-m", "wer", "--format", "latex"), 3)
+    assert message.startswith("a has 2 samples, but b 1; systems side by side need")
 
 
 def test_a_system_that_answers_nothing_where_it_is_hard_does_not_win() -> None:
@@ -142,18 +142,18 @@ def test_a_system_that_answers_nothing_where_it_is_hard_does_not_win() -> None:
     write("a.jsonl", rows)
     write("b.jsonl", [rows[0], {**rows[1], "prediction": ""}])
     result = run("score", "a.jsonl", "b.jsonl", "-m", "aun", "--format", "json")
-    found = json.loads(result.stdout)["systems"]
-    assert found["b"]["counts"] == {"aun": {"unanswered": 1}}
+    systems = json.loads(result.stdout)["systems"]
+    assert systems["b"]["counts"] == {"aun": {"unanswered": 1}}
     assert "aun: no winner: the systems left different" in result.stderr
 
 
 def test_intervals_are_those_of_the_report() -> None:
-    found = scored(
+    scores = scored(
         "a.jsonl", "-m", "abstractness", "--intervals", "--resamples", "64", "--seed", "7"
     )
     run("score", "a.jsonl", "-m", "abstractness", "--save", "a.json")
     expected = Report.load("a.json").intervals(resamples=64, seed=7)["abstractness"]["score"]
-    assert found["intervals"]["abstractness"]["score"] == json_value(expected)
+    assert scores["intervals"]["abstractness"]["score"] == json_value(expected)
     wide = ("--intervals", "--confidence", "0.5", "--format", "csv")
     table = run("score", "a.jsonl", "-m", "abstractness", *wide).stdout
     [row] = csv.DictReader(io.StringIO(table))
@@ -307,7 +307,7 @@ def test_a_threshold_that_holds_exits_with_0_and_one_that_fails_with_1() -> None
 
 
 @pytest.mark.parametrize(
-    ("option", "limit", "said"),
+    ("option", "limit", "message"),
     [
         # By hand: wer is 1 of 4.
         ("--fail-under", "wer<=0.25", None),
@@ -318,10 +318,10 @@ def test_a_threshold_that_holds_exits_with_0_and_one_that_fails_with_1() -> None
         ("--fail-over", "wer<=0.3", None),
     ],
 )
-def test_a_threshold_may_say_its_sign(option: str, limit: str, said: str | None) -> None:
+def test_a_threshold_may_say_its_sign(option: str, limit: str, message: str | None) -> None:
     result = run("score", "a.jsonl", "-m", "wer", option, limit)
-    assert result.exit_code == (1 if said else 0)
-    assert result.stderr == (f"metrichub: failed: {said}\n" if said else "")
+    assert result.exit_code == (1 if message else 0)
+    assert result.stderr == (f"metrichub: failed: {message}\n" if message else "")
 
 
 def test_nan_fails_every_threshold() -> None:
@@ -362,13 +362,13 @@ def test_the_worst_samples_are_shown_with_their_texts(
 ) -> None:
     _write_words()
     shown = run(*_WORST, "--worst", worst, "--format", "table").stdout
-    told = shown.partition(head)[2].splitlines()[2:]
+    shown_lines = shown.partition(head)[2].splitlines()[2:]
     for number, sample in lines:
-        label, prediction, reference = (told.pop(0).split(maxsplit=k) for k in (2, 1, 1))
+        label, prediction, reference = (shown_lines.pop(0).split(maxsplit=k) for k in (2, 1, 1))
         assert label == [number, "sample", f"{sample} (utt_id u{sample})"]
         assert prediction[0] == "prediction"
         assert reference == ["reference", "a b c d"]
-    assert told[0] == ""
+    assert shown_lines[0] == ""
     (document,) = [json.loads(run(*_WORST, "--worst", worst, "--format", "json").stdout)["worst"]]
     assert [row["sample"] for row in document] == [sample for _, sample in lines]
     assert document[0]["predictions"] == "x y z d"
@@ -397,7 +397,7 @@ def test_the_worst_of_a_judge_have_its_verdicts_and_leave_out_the_unscored() -> 
 
 
 @pytest.mark.parametrize(
-    ("worst", "said"),
+    ("worst", "message"),
     [
         ("0", "--worst '0': write --worst 20 or METRIC=20"),
         ("wer=", "--worst 'wer=': write --worst 20"),
@@ -405,9 +405,9 @@ def test_the_worst_of_a_judge_have_its_verdicts_and_leave_out_the_unscored() -> 
         ("3", "no sample is the worst by abstractness, of which neither more nor less is better"),
     ],
 )
-def test_a_worst_that_no_sample_can_be_is_refused_before_scoring(worst: str, said: str) -> None:
+def test_a_worst_that_no_sample_can_be_is_refused_before_scoring(worst: str, message: str) -> None:
     _write_words()
-    assert said in error(run(*_WORST, "--worst", worst), 2)
+    assert message in error(run(*_WORST, "--worst", worst), 2)
 
 
 def test_a_table_of_worst_samples_isn_t_in_csv_nor_of_sums() -> None:

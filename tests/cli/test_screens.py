@@ -42,13 +42,13 @@ def write_systems(folder: Path) -> None:
     for number, row in enumerate(rows["bart"]):
         words = row["prediction"].split()
         for k in range(1, 13):
-            kept = [word for i, word in enumerate(words) if k < 3 or (i + number) % (16 - k)]
-            kept = kept if k != 2 else [*words[1:], words[0]] if number % 9 == 0 else words
-            rows.setdefault(f"s{k:02}", []).append({**row, "prediction": " ".join(kept)})
+            left = [word for i, word in enumerate(words) if k < 3 or (i + number) % (16 - k)]
+            left = left if k != 2 else [*words[1:], words[0]] if number % 9 == 0 else words
+            rows.setdefault(f"s{k:02}", []).append({**row, "prediction": " ".join(left)})
         silent = {**row, "prediction": "" if number % 10 == 0 else row["prediction"]}
         rows.setdefault("silent", []).append(silent)
-    for name, own in rows.items():
-        halves = [{**row, "half": "first" if i < 50 else "second"} for i, row in enumerate(own)]
+    for name, cells in rows.items():
+        halves = [{**row, "half": "first" if i < 50 else "second"} for i, row in enumerate(cells)]
         text = "".join(f"{json.dumps(row)}\n" for row in halves)
         (folder / f"{name}.jsonl").write_text(text, encoding="utf-8")
 
@@ -57,8 +57,8 @@ def screen(command: str) -> str:
     """What is on stdout and then stderr, without styles."""
     shown = "".join(on_terminal(*command.split(), NO_COLOR="1", COLUMNS=str(WIDTH)))
     plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.replace("\r\n", "\n"))
-    kept = [line.rstrip() for line in plain.splitlines() if "━" not in line]
-    return "\n".join(kept).strip() + "\n"
+    texts = [line.rstrip() for line in plain.splitlines() if "━" not in line]
+    return "\n".join(texts).strip() + "\n"
 
 
 def recorded() -> dict[str, str]:

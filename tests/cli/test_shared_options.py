@@ -38,8 +38,8 @@ def test_files_are_called_by_what_tells_them_apart(paths: list[str], names: list
 
 
 def test_a_name_can_be_given() -> None:
-    found = scored("ours=a.jsonl", "b.jsonl", "-m", "wer")["systems"]
-    assert {name: one["scores"]["wer"]["score"] for name, one in found.items()} == {
+    systems = scored("ours=a.jsonl", "b.jsonl", "-m", "wer")["systems"]
+    assert {name: system["scores"]["wer"]["score"] for name, system in systems.items()} == {
         "ours": 0.25,
         # Three words of the first reference are missed, and the word of the second.
         "b": 1.0,
@@ -55,6 +55,6 @@ def test_a_file_that_is_there_keeps_its_name() -> None:
 
 
 def test_two_systems_of_one_name_are_refused() -> None:
-    said = error(run("compare", "ours=a.jsonl", "ours=b.jsonl", "-m", "wer"), 2)
-    assert "two systems are called 'ours'; give them names: NAME=FILE" in said
+    message = error(run("compare", "ours=a.jsonl", "ours=b.jsonl", "-m", "wer"), 2)
+    assert "two systems are called 'ours'; give them names: NAME=FILE" in message
     assert "a.jsonl is given twice" in error(run("score", "a=a.jsonl", "a.jsonl", "-m", "wer"), 2)

@@ -43,7 +43,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize(
-    ("options", "kept"),
+    ("options", "streams"),
     [
         ((), False),
         (("--signature", "--fail-over", "wer=1"), False),
@@ -53,14 +53,14 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     ],
 )
 def test_rows_are_kept_only_where_they_are_needed(
-    options: tuple[str, ...], kept: bool, asked: list[dict[str, Any]]
+    options: tuple[str, ...], streams: bool, asked: list[dict[str, Any]]
 ) -> None:
-    found = scored("a.jsonl", *ONE, *options)
-    assert [(call["stream"], call["samples"]) for call in asked] == [(True, kept)]
+    scores = scored("a.jsonl", *ONE, *options)
+    assert [(call["stream"], call["samples"]) for call in asked] == [(True, streams)]
     # By hand: abstractness and wer as ROWS say; the words a, b, c, d are all distinct.
-    assert found["samples"] == 2
-    assert [found["scores"][name]["score"] for name in ("abstractness", "wer")] == [0.25, 0.25]
-    assert found["scores"]["distinct"]["score"] == 1
+    assert scores["samples"] == 2
+    assert [scores["scores"][name]["score"] for name in ("abstractness", "wer")] == [0.25, 0.25]
+    assert scores["scores"]["distinct"]["score"] == 1
 
 
 def test_standard_input_and_plain_lines_are_streamed_too(asked: list[dict[str, Any]]) -> None:
@@ -78,9 +78,9 @@ def test_several_workers_print_the_same(
 ) -> None:
     monkeypatch.setattr("metrichub.evaluation.run.PART_CHARACTERS", 1)
     write("c.jsonl", ROWS * 4)
-    one, two = (scored("c.jsonl", *ONE, *options, "--workers", n) for n in ("1", "2"))
-    assert one == two
-    assert one["samples"] == 8
+    first, two = (scored("c.jsonl", *ONE, *options, "--workers", n) for n in ("1", "2"))
+    assert first == two
+    assert first["samples"] == 8
 
 
 def test_compare_takes_workers_too(asked: list[dict[str, Any]]) -> None:
@@ -116,8 +116,8 @@ def test_a_bad_sample_late_in_a_file_is_found_by_line_and_number(
 def test_a_broken_line_late_in_a_file_leaves_no_output() -> None:
     text = Path("a.jsonl").read_text(encoding="utf-8")
     Path("c.jsonl").write_text(text + "{\n", encoding="utf-8")
-    found = error(run("score", "c.jsonl", "-m", "wer", "-o", "o.json", "--samples", "s.csv"), 3)
-    assert found.startswith("c.jsonl:3: broken JSON")
+    message = error(run("score", "c.jsonl", "-m", "wer", "-o", "o.json", "--samples", "s.csv"), 3)
+    assert message.startswith("c.jsonl:3: broken JSON")
     assert not Path("o.json").exists()
     assert not Path("s.csv").exists()
 
@@ -125,11 +125,11 @@ def test_a_broken_line_late_in_a_file_leaves_no_output() -> None:
 def test_a_name_that_comes_up_late_does_not_take_the_place_of_another() -> None:
     rows = [*ROWS, {**ROWS[0], "references": ["x"]}]
     write("c.jsonl", rows)
-    found = error(run("score", "c.jsonl", "-m", "wer"), 3)
-    assert found.startswith(
+    message = error(run("score", "c.jsonl", "-m", "wer"), 3)
+    assert message.startswith(
         "c.jsonl: references were read from 'reference' up to sample 2, but here"
     )
-    assert found.endswith("choose one with --columns references=reference")
+    assert message.endswith("choose one with --columns references=reference")
     assert scored("c.jsonl", "-m", "wer", "--columns", "references=reference")["samples"] == 3
 
 
@@ -151,8 +151,8 @@ def test_a_saved_report_of_a_stream_knows_the_samples_that_it_read() -> None:
         write(f"{name}.jsonl", rows)
         run("score", f"{name}.jsonl", "-m", "wer", "--save", f"{name}.json")
     assert run("compare", "a.json", "b.jsonl", "-m", "wer", "--trials", "9").exit_code == 0
-    found = error(run("compare", "other.json", "b.jsonl", "-m", "wer", "--trials", "9"), 2)
-    assert "have different references" in found
+    message = error(run("compare", "other.json", "b.jsonl", "-m", "wer", "--trials", "9"), 2)
+    assert "have different references" in message
 
 
 def test_a_missing_file_is_told_before_another_is_measured(asked: list[dict[str, Any]]) -> None:
@@ -177,11 +177,11 @@ def test_cells_that_may_be_missing_values_are_counted_in_a_note(tmp_path: Path) 
     for name in ("a.csv", "a.tsv"):
         path = str(tmp_path / name)
         ran = run("score", path, "-m", "wer", "-m", "cer")
-        said = [line for line in ran.stderr.splitlines() if "missing" in line]
+        messages = [line for line in ran.stderr.splitlines() if "missing" in line]
         advice = "scored as text; if the values are missing, delete the rows"
         notes = [
             f"predictions has 1 empty, 2 'NaN' and 1 'NA' cells, {advice}",
             f"references has 2 'null' cells, {advice}",
         ]
-        assert said == [f"metrichub: note: wer, cer: {text}" for text in notes]
+        assert messages == [f"metrichub: note: wer, cer: {text}" for text in notes]
     assert "missing" not in run("score", str(tmp_path / "a.jsonl"), "-m", "wer").stderr

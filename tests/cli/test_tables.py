@@ -63,9 +63,9 @@ def shown(width: int, *arguments: str) -> str:
 @pytest.mark.parametrize(("width", "table"), [(80, ROWS_CUT), (120, ROWS_OF_SYSTEMS)])
 def test_what_a_narrow_terminal_hides_is_told(width: int, table: str) -> None:
     chosen = [part for metric in METRICS for part in ("-m", metric)]
-    found = shown(width, "score", "a.jsonl", "b.jsonl", *chosen, "--intervals")
-    assert found.startswith(f"{table}\n")
-    assert found.endswith("no interval for wer of b: all resamples have the same score\n")
+    text = shown(width, "score", "a.jsonl", "b.jsonl", *chosen, "--intervals")
+    assert text.startswith(f"{table}\n")
+    assert text.endswith("no interval for wer of b: all resamples have the same score\n")
 
 
 @pytest.mark.parametrize(
@@ -80,8 +80,8 @@ def test_a_comparison_has_a_headline_a_table_and_what_to_know(
     width: int, lines: list[str], picture: list[str]
 ) -> None:
     chosen = ("-m", "wer", "-m", "edit_similarity", "--percent")
-    found = shown(width, "compare", "a.jsonl", "b.jsonl", *chosen)
-    assert found == "".join(f"{line}\n" for line in lines) + COMPARED.format(*picture)
+    text = shown(width, "compare", "a.jsonl", "b.jsonl", *chosen)
+    assert text == "".join(f"{line}\n" for line in lines) + COMPARED.format(*picture)
 
 
 def test_counts_have_no_decimals_and_a_column_has_one_number_of_them() -> None:

@@ -88,9 +88,9 @@ def test_a_pipe_gets_whole_lines_of_the_table_however_wide() -> None:
     metrics = ("-m", "abstractness", "-m", "wer", "-m", "chrf", "-m", "gleu")
     arguments = ("compare", "a.jsonl", "b.jsonl", *metrics)
     ran = program(*arguments, env={**os.environ, "COLUMNS": "40"})
-    said, _, head, *rows = ran.stdout.splitlines()
+    message, _, head, *rows = ran.stdout.splitlines()
     assert ran.returncode == 0
-    assert said.startswith("abstractness ")
+    assert message.startswith("abstractness ")
     assert head.split() == ["a", "b", "difference", "[95%", "interval]", "p"]
     outputs = ["abstractness", "wer", "chrf", "gleu"]
     assert [row.split()[0] for row in rows[: len(outputs)]] == outputs

@@ -133,15 +133,15 @@ def in_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.filterwarnings("error")
 def test_every_reader_gives_the_scores_and_samples_of_one_table(kind: str) -> None:
     expected = HUB.evaluate(TABLE)
-    found = HUB.evaluate((TABLES | STREAMS)[kind]())
+    report = HUB.evaluate((TABLES | STREAMS)[kind]())
     # A batch of rows is summed after another: the last digit may differ.
     for name, outputs in expected.scores().items():
-        assert found.scores()[name] == pytest.approx(outputs, rel=1e-12)
+        assert report.scores()[name] == pytest.approx(outputs, rel=1e-12)
         for output, values in expected.samples()[name].items():
-            assert found.samples()[name][output].tolist() == values.tolist()
-    assert found.fingerprints == expected.fingerprints
+            assert report.samples()[name][output].tolist() == values.tolist()
+    assert report.fingerprints == expected.fingerprints
     # What may be more than memory holds isn't kept to be shown.
-    assert (found.texts is None) == (kind in STREAMS)
+    assert (report.texts is None) == (kind in STREAMS)
 
 
 def test_a_hub_called_with_a_file_gives_its_scores() -> None:
@@ -252,9 +252,9 @@ def test_plain_texts_may_be_packed_too() -> None:
 
 
 def test_a_parquet_folder_is_one_table_in_the_order_of_names_with_its_parts_as_columns() -> None:
-    found = metrichub.read(as_folder())
-    assert {name: found[name] for name in TABLE} == TABLE
-    assert found["language"] == ["en"] * 3 + ["fr"] * 2
+    samples = metrichub.read(as_folder())
+    assert {name: samples[name] for name in TABLE} == TABLE
+    assert samples["language"] == ["en"] * 3 + ["fr"] * 2
     parts = list(metrichub.read_batches("parts", characters=1))
     assert [part.size for part in parts] == [1] * 5
     assert [part.start for part in parts] == [0, 1, 2, 3, 4]
@@ -264,18 +264,20 @@ def test_a_parquet_folder_is_one_table_in_the_order_of_names_with_its_parts_as_c
 @pytest.mark.filterwarnings("ignore:Arrow output on a DB-API result")
 def test_a_plan_that_a_library_cannot_run_is_one_line() -> None:
     wrong = polars.LazyFrame(TABLE).select("nothing")
-    with pytest.raises(InputError, match=r"rows of the LazyFrame can't be read: .*nothing") as told:
+    with pytest.raises(
+        InputError, match=r"rows of the LazyFrame can't be read: .*nothing"
+    ) as error:
         HUB.evaluate(wrong)
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(error.value)
     with pytest.raises(InputError, match="rows of the DuckDBPyConnection can't be read"):
         HUB.evaluate(duckdb.connect())
 
-    def own() -> Iterator[dict[str, list[str]]]:
+    def rows() -> Iterator[dict[str, list[str]]]:
         raise ZeroDivisionError
         yield {}
 
     with pytest.raises(ZeroDivisionError):
-        HUB.evaluate(own())
+        HUB.evaluate(rows())
 
 
 def test_a_folder_without_parquet_and_one_with_a_broken_file_are_told() -> None:
@@ -350,14 +352,14 @@ def test_a_column_that_a_file_lacks_is_missing_there() -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "message"),
     [
         ("nowhere.jsonl", "nowhere.jsonl: no such file"),
         ("a text to score", "a text to score: no such file; pass texts by name, predictions="),
         ("a.xyz", "a.xyz: no such file"),
     ],
 )
-def test_a_string_that_is_no_file_is_told(data: str, said: str) -> None:
+def test_a_string_that_is_no_file_is_told(data: str, message: str) -> None:
     with pytest.raises(FileError) as caught:
         HUB(data)
-    assert str(caught.value).startswith(said)
+    assert str(caught.value).startswith(message)

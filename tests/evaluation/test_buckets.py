@@ -61,44 +61,44 @@ def rows(name: str, most: int) -> list[Row]:
 
 def sums(report: Report, metric: str) -> tuple[Any, Any]:
     """The buckets of a metric, as lists."""
-    found = report.results[metric]
-    assert isinstance(found, SumResult)
-    assert found.bucket_sums is not None
-    arrays = {name: array.tolist() for name, array in found.bucket_sums.arrays.items()}
-    return arrays, found.bucket_sums.counts.tolist()
+    result = report.results[metric]
+    assert isinstance(result, SumResult)
+    assert result.bucket_sums is not None
+    arrays = {name: array.tolist() for name, array in result.bucket_sums.arrays.items()}
+    return arrays, result.bucket_sums.counts.tolist()
 
 
 @pytest.mark.parametrize("name", additive())
 def test_shuffling_cutting_and_retrying_give_equal_buckets(name: str) -> None:
     hub, samples = Hub(name), rows(SUMMEVAL, 16)
-    whole = hub.evaluate(samples, samples=False, key="id")
+    report = hub.evaluate(samples, samples=False, key="id")
     shuffled = random.Random(5).sample(samples, len(samples))
     parts = [shuffled[:7], shuffled[7:8], shuffled[8:]]
     hub.evaluate(parts[1], samples=False, key="id")  # a try whose result was lost
     measured = [hub.evaluate(part, samples=False, key="id") for part in parts]
     merged = measured[2].merge(measured[0]).merge(measured[1])
-    (one, counts), (other, others) = sums(whole, name), sums(merged, name)
+    (first, counts), (other, others) = sums(report, name), sums(merged, name)
     assert counts == others
-    for statistic, values in one.items():
+    for statistic, values in first.items():
         if np.asarray(values).dtype.kind == "i":
             assert values == other[statistic]
         np.testing.assert_allclose(values, other[statistic], rtol=1e-12, atol=1e-15)
-    assert whole.buckets is not None
+    assert report.buckets is not None
     assert merged.buckets is not None
-    whole.buckets.check_same(merged.buckets)
-    assert merged.scores()[name] == pytest.approx(whole.scores()[name], rel=1e-12, nan_ok=True)
-    assert merged.counts()[name] == whole.counts()[name]
+    report.buckets.check_same(merged.buckets)
+    assert merged.scores()[name] == pytest.approx(report.scores()[name], rel=1e-12, nan_ok=True)
+    assert merged.counts()[name] == report.counts()[name]
 
 
 def test_up_to_a_thousand_samples_by_position_are_drawn_as_samples_are() -> None:
     hub, samples = Hub(["bleu", "rouge", "wer", "chrf"]), rows(SUMMEVAL, 240)
-    kept = hub.evaluate(samples)
+    report = hub.evaluate(samples)
     summed = hub.evaluate(iter([samples[:100], samples[100:]]), samples=False)
-    assert summed.intervals() == kept.intervals()
+    assert summed.intervals() == report.intervals()
     worse = [row | {"prediction": " ".join(row["prediction"].split()[:-3])} for row in samples]
-    one = kept.compare(hub.evaluate(worse))
+    first = report.compare(hub.evaluate(worse))
     other = summed.compare(hub.evaluate(worse, samples=False))
-    for name, outputs in one.items():
+    for name, outputs in first.items():
         for output, test in outputs.items():
             again = other[name][output]
             for field in fields(test):
@@ -118,12 +118,12 @@ def test_reports_by_position_merge_to_that_of_all_samples(sizes: list[int]) -> N
     columns = {name: [row[name] for row in samples] for name in ("prediction", "references")}
     parts = [{n: values[a:b] for n, values in columns.items()} for a, b in pairwise(cuts)]
     first, *others = [hub.evaluate(part, samples=False) for part in parts]
-    whole = hub.evaluate(columns, samples=False)
+    report = hub.evaluate(columns, samples=False)
     merged = first.merge(*others)
-    assert sums(merged, "wer") == sums(whole, "wer")
+    assert sums(merged, "wer") == sums(report, "wer")
     assert merged.buckets is not None
-    assert whole.buckets is not None
-    merged.buckets.check_same(whole.buckets)
+    assert report.buckets is not None
+    merged.buckets.check_same(report.buckets)
 
 
 @pytest.mark.parametrize(
@@ -143,8 +143,8 @@ def test_intervals_of_buckets_are_as_wide_as_those_of_samples(
     ordinary = hub.evaluate(samples).intervals()
     bucketed = hub.evaluate(iter([samples]), samples=False, key="id").intervals()
     for metric in cheap:
-        one, other = ordinary[metric]["score"], bucketed[metric]["score"]
-        width = one.high - one.low
+        first, other = ordinary[metric]["score"], bucketed[metric]["score"]
+        width = first.high - first.low
         if np.isnan(width):
             assert metric in ("tool_call_accuracy", "tool_call_f1", "json_schema_match"), metric
             continue
@@ -192,8 +192,8 @@ def test_clusters_have_to_be_there_and_the_same() -> None:
     with pytest.raises(ReportError, match="the systems differ in 'doc_id'"):
         compare_all({"a": report, "b": moved}, cluster="doc_id")
     bare = hub.evaluate(rows(SUMMEVAL, 20), keep=[])
-    for one, other in ((report, bare), (bare, report)):
-        assert not np.isnan(one.compare(other, cluster="doc_id")["bleu"]["score"].p)
+    for first, other in ((report, bare), (bare, report)):
+        assert not np.isnan(first.compare(other, cluster="doc_id")["bleu"]["score"].p)
     with pytest.raises(ReportError, match="evaluate with key='doc_id'"):
         hub.evaluate(rows(SUMMEVAL, 20), samples=False).intervals(cluster="doc_id")
 
@@ -222,11 +222,11 @@ def test_only_the_same_samples_are_compared() -> None:
 def test_a_metric_that_scored_other_samples_is_not_tested() -> None:
     # A text without words has no ratio of types to tokens, and each system has another such text.
     hub = Hub("ttr")
-    one, two = (
+    first, two = (
         hub.evaluate({"prediction": texts, "id": [1, 2, 3]}, samples=False, key="id")
         for texts in (["a b a", "", "c c"], ["a b a", "c d", ""])
     )
-    test = one.compare(two)["ttr"]["score"]
+    test = first.compare(two)["ttr"]["score"]
     assert test.withheld == "the systems have scores of different samples, which weren't kept"
     assert np.isnan(test.p)
     assert test.rank is None
@@ -235,9 +235,9 @@ def test_a_metric_that_scored_other_samples_is_not_tested() -> None:
 def test_what_does_not_add_up_has_no_intervals_and_says_so() -> None:
     samples = rows(SUMMEVAL, 20)
     report = Hub(["bleu", "self_bleu"]).evaluate(samples, samples=False)
-    found = report.intervals()
-    assert np.isnan(found["self_bleu"]["score"].low)
-    assert not np.isnan(found["bleu"]["score"].low)
+    intervals = report.intervals()
+    assert np.isnan(intervals["self_bleu"]["score"].low)
+    assert not np.isnan(intervals["bleu"]["score"].low)
     assert (
         "the metric needs all samples for this, and they weren't kept"
         in report.notes()["self_bleu"][0]
@@ -288,16 +288,16 @@ def test_sums_merge_with_a_part_without_samples() -> None:
 
 def test_only_columns_that_both_systems_have_need_to_be_the_same() -> None:
     def summed(*metrics: str, **columns: str) -> Report:
-        given = {"predictions": "a", "references": "a", "sources": "a"} | columns
-        rows = {name: [text, "b c"] for name, text in given.items()}
+        columns_used = {"predictions": "a", "references": "a", "sources": "a"} | columns
+        rows = {name: [text, "b c"] for name, text in columns_used.items()}
         return Hub(metrics).evaluate(rows, samples=False)
 
-    one = summed("exact_match", "density")
+    summed_up = summed("exact_match", "density")
     for other in (summed("exact_match", sources="x"), summed("density", references="x")):
-        assert one.compare(other)
-        assert other.compare(one)
+        assert summed_up.compare(other)
+        assert other.compare(summed_up)
     with pytest.raises(ReportError, match="the systems have different references and sources;"):
-        one.compare(summed("exact_match", "density", references="x", sources="x"))
+        summed_up.compare(summed("exact_match", "density", references="x", sources="x"))
 
 
 def test_a_key_names_columns_that_are_there_and_full() -> None:
@@ -318,8 +318,8 @@ def test_a_key_is_the_same_in_every_table_of_numbers() -> None:
     frame = pandas.DataFrame(rows(SUMMEVAL, 10))
     fractions = frame.assign(id=frame["id"].astype(float))
     hub = Hub("wer")
-    found = [hub.evaluate(t, samples=False, key=["id", "doc_id"]) for t in (frame, fractions)]
-    assert sums(found[0], "wer") == sums(found[1], "wer")
+    report = [hub.evaluate(t, samples=False, key=["id", "doc_id"]) for t in (frame, fractions)]
+    assert sums(report[0], "wer") == sums(report[1], "wer")
 
 
 def test_a_key_of_dates_or_uuids_is_that_of_the_file_which_has_them_as_text() -> None:
@@ -328,7 +328,7 @@ def test_a_key_of_dates_or_uuids_is_that_of_the_file_which_has_them_as_text() ->
     days = [datetime.date(2026, 1, 1 + number) for number in range(10)]
     names = [UUID(int=number) for number in range(10)]
     for values, texts in ((days, [day.isoformat() for day in days]), (names, map(str, names))):
-        found = [
+        report = [
             hub.evaluate(
                 [row | {"id": value} for row, value in zip(samples, column, strict=True)],
                 samples=False,
@@ -336,8 +336,8 @@ def test_a_key_of_dates_or_uuids_is_that_of_the_file_which_has_them_as_text() ->
             )
             for column in (values, texts)
         ]
-        assert found[0] == found[1]
-        assert found[0].buckets is not None
+        assert report[0] == report[1]
+        assert report[0].buckets is not None
 
 
 def test_a_pooled_report_has_nothing_left_to_draw() -> None:
@@ -363,17 +363,17 @@ def test_one_value_of_a_cluster_or_a_key_has_no_interval() -> None:
         Hub("wer").evaluate(samples).intervals(cluster="doc_id")
     with pytest.raises(ReportError, match="all samples have the same doc_id"):
         Hub("wer").evaluate(samples, samples=False, key="doc_id").intervals()
-    one = Hub("wer").evaluate(samples[:1]).intervals()["wer"]["score"]
-    assert one.why == "1 sample is too few; an interval needs 5"
+    interval = Hub("wer").evaluate(samples[:1]).intervals()["wer"]["score"]
+    assert interval.why == "1 sample is too few; an interval needs 5"
 
 
 def test_reports_of_other_keys_do_not_merge() -> None:
     samples = rows(SUMMEVAL, 4)
-    one = Hub("wer").evaluate(samples, samples=False, key="id")
+    first = Hub("wer").evaluate(samples, samples=False, key="id")
     for key in ("doc_id", None):
         other = Hub("wer").evaluate(samples, samples=False, key=key)
         with pytest.raises(ReportError, match="to merge them, evaluate all with the same key"):
-            one.merge(other)
+            first.merge(other)
 
 
 def test_repeated_runs_take_no_key() -> None:
@@ -407,17 +407,17 @@ class TooWide(Wide):
 
 def test_a_part_without_a_scored_sample_costs_no_buckets() -> None:
     hub, texts = Hub(Wide()), ["a", "bb", "", ""]
-    found = [{"id": i, "prediction": text} for i, text in enumerate(texts)]
-    parts = [hub.evaluate(p, samples=False, key="id") for p in (found[:2], found[2:])]
-    one = hub.evaluate(found, samples=False, key="id")
+    results = [{"id": i, "prediction": text} for i, text in enumerate(texts)]
+    parts = [hub.evaluate(p, samples=False, key="id") for p in (results[:2], results[2:])]
+    stored = hub.evaluate(results, samples=False, key="id")
     for report in (parts[0].merge(parts[1]), parts[1].merge(parts[0])):
-        assert sums(report, "wide") == sums(one, "wide")
+        assert sums(report, "wide") == sums(stored, "wide")
 
 
 def test_a_part_of_one_reference_each_compares_with_all_samples() -> None:
     hub = Hub("bleu")
     text, references = "a b c d", ["a b c d", "b"]
-    found = [{"id": i, "prediction": text, "references": references[: i + 1]} for i in range(2)]
-    parts = [hub.evaluate([row], samples=False, key="id") for row in found]
-    one = hub.evaluate(found, samples=False, key="id")
-    assert parts[0].merge(parts[1]).compare(one, trials=5)["bleu"]["score"].p == 1
+    results = [{"id": i, "prediction": text, "references": references[: i + 1]} for i in range(2)]
+    parts = [hub.evaluate([row], samples=False, key="id") for row in results]
+    report = hub.evaluate(results, samples=False, key="id")
+    assert parts[0].merge(parts[1]).compare(report, trials=5)["bleu"]["score"].p == 1

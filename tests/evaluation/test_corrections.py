@@ -36,13 +36,13 @@ def test_the_largest_of_all_pairs_is_that_of_the_studentized_range(
     drawn = {pair: (sides[pair[0]], sides[pair[1]]) for pair in combinations(range(number), 2)}
     distance = studentized / np.sqrt(2)
     alone = 2 * (1 - _normal(distance))
-    found, critical = step_down(
+    result, critical = step_down(
         dict.fromkeys(drawn, alone), dict.fromkeys(drawn, distance), drawn, 1, 1 - p
     )
     assert critical == pytest.approx(distance, abs=0.05)
     # Four standard errors of 20,000 draws.
-    assert set(found.values()) == {found[0, 1]}
-    assert found[0, 1] == pytest.approx(p, abs=4 * np.sqrt(p * (1 - p) / 20_000))
+    assert set(result.values()) == {result[0, 1]}
+    assert result[0, 1] == pytest.approx(p, abs=4 * np.sqrt(p * (1 - p) / 20_000))
 
 
 def _normal(value: float) -> float:
@@ -96,14 +96,14 @@ def test_steps_are_the_integrals_of_normal_distances(
     values, vectors = np.linalg.eigh(np.array(correlation))
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     sides = (np.column_stack(unrelated(len(distances))) @ root.T).T
-    rest = np.zeros(400)
+    zeros = np.zeros(400)
     alone = {k: 2 * float(stats.norm.sf(z)) for k, z in enumerate(distances)}
-    drawn = {k: (side, rest) for k, side in enumerate(sides)}
-    found, _ = step_down(alone, dict(enumerate(distances)), drawn, 1)
+    drawn = {k: (side, zeros) for k, side in enumerate(sides)}
+    result, _ = step_down(alone, dict(enumerate(distances)), drawn, 1)
     for k, p in enumerate(stepped_down(distances, correlation)):
         # Four standard errors of 20,000 draws, and the one that p counts itself.
-        assert found[k] == pytest.approx(p, abs=4 * np.sqrt(p * (1 - p) / 20_000) + 1 / 20_000)
-        assert found[k] >= alone[k]
+        assert result[k] == pytest.approx(p, abs=4 * np.sqrt(p * (1 - p) / 20_000) + 1 / 20_000)
+        assert result[k] >= alone[k]
 
 
 def test_steps_go_on_without_what_is_told_apart_already() -> None:
@@ -112,9 +112,9 @@ def test_steps_go_on_without_what_is_told_apart_already() -> None:
     p_values = {"ab": 1e-9, "ac": 1e-9, "bc": 0.04}
     drawn = {"ab": (a, b), "ac": (a, c), "bc": (b, c)}
     distances = {key: normal_score(p) for key, p in p_values.items()}
-    found, _ = step_down(p_values, distances, drawn, 1)
-    assert found["bc"] == pytest.approx(0.04, abs=0.006)
-    assert found["ab"] == found["ac"] == 1 / 20_001
+    scores, _ = step_down(p_values, distances, drawn, 1)
+    assert scores["bc"] == pytest.approx(0.04, abs=0.006)
+    assert scores["ab"] == scores["ac"] == 1 / 20_001
     # In one step all three are one family.
     same, _ = step_down(dict.fromkeys(drawn, 0.04), dict.fromkeys(drawn, 2.054), drawn, 1)
     assert 0.08 < same["bc"] < 0.12
@@ -124,11 +124,11 @@ def test_what_never_varies_is_corrected_by_the_number_of_tests_and_one_test_is_n
     a, b, c = unrelated(3)
     still = np.ones_like(a)
     drawn = {"still": (still, 2 * still), "ab": (a, b), "none": (b, c)}
-    found, _ = step_down(
+    scores, _ = step_down(
         {"still": 0.01, "ab": 0.5, "none": np.nan}, {"still": 2.6, "ab": 0.7}, drawn, 1
     )
-    assert found["still"] == 0.02
-    assert np.isnan(found["none"])
+    assert scores["still"] == 0.02
+    assert np.isnan(scores["none"])
     # The same output by another name is no other test.
     twins = {"x": (a, b), "y": (a.copy(), b.copy())}
     assert step_down({"x": 0.03, "y": 0.03}, {"x": 2.1, "y": 2.1}, twins, 1)[0] == {
@@ -163,9 +163,9 @@ def test_forty_systems_can_be_told_apart() -> None:
     words = [f"w{k}" for k in range(30)]
     references = [" ".join(rng.choice(words, 12)) for _ in range(60)]
 
-    def system(kept: float) -> list[str]:
+    def system(share: float) -> list[str]:
         texts = [text.split() for text in references]
-        return [" ".join(w if rng.random() < kept else "x" for w in text) for text in texts]
+        return [" ".join(w if rng.random() < share else "x" for w in text) for text in texts]
 
     hub = Hub("rouge")
     shares = {f"s{k}": 0.35 + 0.01 * (k % 5) for k in range(39)} | {"best": 0.9}

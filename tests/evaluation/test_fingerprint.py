@@ -19,10 +19,10 @@ column = st.lists(words | st.lists(words, min_size=1, max_size=3), max_size=6)
 
 
 def digests(*parts: list[Any]) -> Any:
-    found = Fingerprint()
+    fingerprint = Fingerprint()
     for part in parts:
-        found.add(Batch.of(references=part, predictions=["x"] * len(part)))
-    return found.digests()
+        fingerprint.add(Batch.of(references=part, predictions=["x"] * len(part)))
+    return fingerprint.digests()
 
 
 @given(column, st.data())
@@ -32,11 +32,11 @@ def test_the_cut_changes_nothing(values: list[Any], data: Any) -> None:
 
 
 @given(column, column)
-def test_only_equal_columns_have_equal_digests(one: list[Any], other: list[Any]) -> None:
+def test_only_equal_columns_have_equal_digests(first: list[Any], other: list[Any]) -> None:
     def lists(values: list[Any]) -> list[Any]:
         return [[value] if isinstance(value, str) else value for value in values]
 
-    assert (digests(one) == digests(other)) == (lists(one) == lists(other))
+    assert (digests(first) == digests(other)) == (lists(first) == lists(other))
 
 
 def test_predictions_and_the_size_of_the_pieces_do_not_count(monkeypatch: Any) -> None:
@@ -62,8 +62,8 @@ def retrievers(metrics: Any, **columns: Any) -> Any:
     reports = []
     options = {name: columns.pop(name) for name in ("samples", "key") if name in columns}
     for k, passages in enumerate(RETRIEVED):
-        own = {n: v[k] if isinstance(v, tuple) else v for n, v in columns.items()}
-        table = {"predictions": ANSWERS, "retrieved_contexts": passages} | own
+        columns_of_part = {n: v[k] if isinstance(v, tuple) else v for n, v in columns.items()}
+        table = {"predictions": ANSWERS, "retrieved_contexts": passages} | columns_of_part
         reports.append(Hub(metrics, judge="offline").evaluate(table, **options))
     return reports
 

@@ -82,8 +82,8 @@ def test_means_of_samples_have_one_sample_more(
     differences: list[float], margin: float, p: float
 ) -> None:
     test = of_samples(differences)
-    found = not_worse(test, "higher", margin, means=np.array(differences))
-    assert found.p == pytest.approx(p, rel=1e-3)
+    result = not_worse(test, "higher", margin, means=np.array(differences))
+    assert result.p == pytest.approx(p, rel=1e-3)
 
 
 def losses(kind: str, samples: int, seed: int) -> list[float]:
@@ -108,13 +108,13 @@ def test_one_sample_more_is_tested_as_scipy_does(
     differences = losses(kind, samples, samples)
     for better, sign in (("higher", 1), ("lower", -1)):
         means = sign * np.array(differences)
-        found = not_worse(of_samples(list(means)), better, margin, level, means)
+        result = not_worse(of_samples(list(means)), better, margin, level, means)
         # The sample more loses as much as any differed: (d + m) / (s / sqrt(n + 1)) of n degrees.
         more = [*differences, -max(map(abs, differences))]
         test = stats.ttest_1samp(more, -margin, alternative="greater")
-        assert found.p == pytest.approx(test.pvalue, rel=1e-6)
-        assert found.low == pytest.approx(test.confidence_interval(level).low, rel=1e-6)
-        assert found.shown == (test.pvalue <= 1 - level) == (found.low >= -margin)
+        assert result.p == pytest.approx(test.pvalue, rel=1e-6)
+        assert result.low == pytest.approx(test.confidence_interval(level).low, rel=1e-6)
+        assert result.shown == (test.pvalue <= 1 - level) == (result.low >= -margin)
 
 
 # Tango's (1998) score interval of 90%: a margin at its lower end is shown with an error of .05.
@@ -125,9 +125,9 @@ def test_one_sample_more_is_tested_as_scipy_does(
 )  # fmt: skip
 def test_shares_have_tangos_score_statistic(more: int, less: int, samples: int, low: float) -> None:
     test = compared((more - less) / samples, 0.1, samples, test=MID_P, differing=more + less)
-    found = not_worse(test, "higher", -low)
-    assert found.p == pytest.approx(0.05, abs=1e-6)
-    assert found.low == pytest.approx(low, abs=1e-9)
+    margin = not_worse(test, "higher", -low)
+    assert margin.p == pytest.approx(0.05, abs=1e-6)
+    assert margin.low == pytest.approx(low, abs=1e-9)
     assert not not_worse(test, "higher", -low - 0.001).shown
     assert not_worse(test, "higher", -low + 0.001).shown
 
@@ -157,10 +157,10 @@ def test_a_ranking_tells_of_a_margin() -> None:
         )
 
     ranking = compare_all({"base": report(160), "new": report(158)}, trials=200)
-    found = ranking.not_worse("new", "exact_match", 0.05)
-    assert (found.shown, round(found.difference, 3)) == (True, -0.01)
-    assert -0.05 < found.low < -0.01
-    assert json.loads(json.dumps(found))[1] is True
+    margin = ranking.not_worse("new", "exact_match", 0.05)
+    assert (margin.shown, round(margin.difference, 3)) == (True, -0.01)
+    assert -0.05 < margin.low < -0.01
+    assert json.loads(json.dumps(margin))[1] is True
     # A mean with one sample more loses more.
     assert ranking.not_worse("new", "token_f1", 0.05).low < -0.02
     tight = ranking.not_worse("new", "exact_match", 0.015)

@@ -64,11 +64,11 @@ def batches(size: int) -> Iterator[dict[str, list[Any]]]:
         yield {name: values[start : start + size] for name, values in COLUMNS.items()}
 
 
-def assert_identical(one: Report, other: Report) -> None:
+def assert_identical(row: Report, other: Report) -> None:
     """Equal in every bit: reports are compared as the text that they are saved as."""
-    assert one == other
-    assert one.notes() == other.notes()
-    assert (one.fingerprints, one.items_per_sample) == (other.fingerprints, other.items_per_sample)
+    assert row == other
+    assert row.notes() == other.notes()
+    assert (row.fingerprints, row.items_per_sample) == (other.fingerprints, other.items_per_sample)
 
 
 # However the work is cut.
@@ -79,27 +79,27 @@ def assert_identical(one: Report, other: Report) -> None:
     "data", [lambda: COLUMNS, lambda: batches(1), lambda: batches(7)], ids=["whole", "1", "7"]
 )
 def test_several_processes_give_every_bit_that_one_gives(data: Any, samples: bool) -> None:
-    one, two = (HUB.evaluate(data(), samples=samples, workers=n) for n in (1, 2))
-    assert one.results["overlap"].unscored
-    assert one.results["overlap"].reasons
-    assert_identical(one, two)
+    first, two = (HUB.evaluate(data(), samples=samples, workers=n) for n in (1, 2))
+    assert first.results["overlap"].unscored
+    assert first.results["overlap"].reasons
+    assert_identical(first, two)
 
 
 @pytest.mark.parametrize("reduction", ["first", "worst", np.ones_like])
 def test_several_processes_reduce_alike(reduction: Any) -> None:
     hub = Hub([Overlap(), Errors()], block_characters=60)
-    one, two = (hub.evaluate(COLUMNS, reduce=reduction, workers=n) for n in (1, 2))
-    assert_identical(one, two)
+    first, two = (hub.evaluate(COLUMNS, reduce=reduction, workers=n) for n in (1, 2))
+    assert_identical(first, two)
 
 
 @pytest.mark.parametrize("size", [1, 7, SIZE])
 def test_a_stream_of_batches_is_the_whole(size: int) -> None:
-    whole, cut = HUB.evaluate(COLUMNS), HUB.evaluate(batches(size))
-    assert_identical(whole, cut)
+    report, cut = HUB.evaluate(COLUMNS), HUB.evaluate(batches(size))
+    assert_identical(report, cut)
     pooled = HUB.evaluate(batches(size), samples=False)
     # Fractions are summed part by part: equal but for the last bits.
     for name, outputs in pooled.scores().items():
-        assert outputs == pytest.approx(whole.scores()[name], rel=1e-12, nan_ok=True)
+        assert outputs == pytest.approx(report.scores()[name], rel=1e-12, nan_ok=True)
 
 
 def test_empty_batches_in_a_stream_change_nothing() -> None:
@@ -130,7 +130,7 @@ def test_a_metric_that_wants_larger_blocks_gets_them_across_parts() -> None:
 def test_a_stream_is_read_only_a_few_parts_ahead(n: int) -> None:
     done = 0
 
-    def told(amount: int) -> None:
+    def noted(amount: int) -> None:
         nonlocal done
         done += amount
 
@@ -140,7 +140,7 @@ def test_a_stream_is_read_only_a_few_parts_ahead(n: int) -> None:
             assert number - done <= 2 * n + 2
             yield {"predictions": ["a b"], "references": ["a b"]}
 
-    report = Hub(Overlap()).evaluate(stream(), samples=False, workers=n, progress=told)
+    report = Hub(Overlap()).evaluate(stream(), samples=False, workers=n, progress=noted)
     assert report.size == done == 40
 
 
@@ -222,11 +222,11 @@ def in_two(metric: Metric, *predictions: str) -> Report:
 
 @pytest.mark.parametrize("name", RAISED)
 def test_an_error_in_a_process_arrives_as_it_was(name: str) -> None:
-    own = isinstance(RAISED[name], MetrichubError)
-    with pytest.raises(type(RAISED[name]) if own else ScoringError) as caught:
+    is_own = isinstance(RAISED[name], MetrichubError)
+    with pytest.raises(type(RAISED[name]) if is_own else ScoringError) as caught:
         in_two(Fails(), "fine", name, "fine")
     # What isn't an error of ours is the cause of one that says where it was raised.
-    error = caught.value if own else caught.value.__cause__
+    error = caught.value if is_own else caught.value.__cause__
     assert type(error) is type(RAISED[name])
     assert str(error) == str(RAISED[name])
     assert vars(error) == RAISED[name].__dict__

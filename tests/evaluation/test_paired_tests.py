@@ -56,9 +56,9 @@ def test_holm_multiplies_the_smallest_most_and_never_turns_the_order() -> None:
         {"a": 0.03, "b": 0.06, "c": 0.06, "d": 0.02}
     )
     assert holm({"a": 0.5, "b": 0.9}) == {"a": 1.0, "b": 1.0}
-    found = holm({"a": 0.01, "none": float("nan"), "b": 0.04})
-    assert (found["a"], found["b"]) == (0.02, 0.04)
-    assert np.isnan(found["none"])
+    scores = holm({"a": 0.01, "none": float("nan"), "b": 0.04})
+    assert (scores["a"], scores["b"]) == (0.02, 0.04)
+    assert np.isnan(scores["none"])
 
 
 def test_a_score_that_equals_a_headline_output_has_its_test() -> None:
@@ -78,14 +78,14 @@ def test_a_score_that_equals_a_headline_output_has_its_test() -> None:
 def test_all_pairs_are_tested_and_corrected_over_all_pairs() -> None:
     ranking = compare_all(with_right(12, 0, 11), resamples=9, trials=TRIALS)
     assert list(ranking.pairs) == [("b", "a"), ("c", "a"), ("c", "b")]
-    found = {pair: tests["exact_match"]["score"] for pair, tests in ranking.pairs.items()}
+    scores = {pair: tests["exact_match"]["score"] for pair, tests in ranking.pairs.items()}
     # McNemar's mid-p of 12, 11 and one samples that differ, all one way.
-    alone = {pair: test.randomization_p for pair, test in found.items()}
+    alone = {pair: test.randomization_p for pair, test in scores.items()}
     assert alone == pytest.approx({("b", "a"): 2**-12, ("c", "b"): 2**-11, ("c", "a"): 0.5})
     # a and b never vary, so that nothing is known of this difference but the number of tests.
-    assert found["b", "a"].p == pytest.approx(3 * 2**-12)
-    assert 2**-11 <= found["c", "b"].p < 3 * 2**-11
-    assert found["c", "a"].p == pytest.approx(0.5, abs=0.02)
+    assert scores["b", "a"].p == pytest.approx(3 * 2**-12)
+    assert 2**-11 <= scores["c", "b"].p < 3 * 2**-11
+    assert scores["c", "a"].p == pytest.approx(0.5, abs=0.02)
 
 
 def test_systems_that_no_test_tells_apart_share_a_rank() -> None:
@@ -127,11 +127,11 @@ def test_systems_that_beat_each_other_in_a_circle_are_level() -> None:
 
 def test_only_headline_outputs_are_corrected_ranked_and_bold() -> None:
     report, other = with_right(0, 12, metric="rouge").values()
-    found = other.compare(report, resamples=9, trials=TRIALS)["rouge"]
+    comparison = other.compare(report, resamples=9, trials=TRIALS)["rouge"]
     headline = load_metric("rouge").headline()
     assert len(headline) > 1
     without_p = "only headline outputs have a corrected p and ranks"
-    for name, test in found.items():
+    for name, test in comparison.items():
         if name in headline:
             # All are the same test here, which is one.
             assert test.p == test.randomization_p
@@ -217,7 +217,7 @@ def test_scores_are_those_of_all_samples_and_tests_those_of_common_ones() -> Non
     assert table.head[8:] == ["p", "samples", "left out"]
     assert [row[-2:] for row in rows[:3]] == [[None, None], [2, 2], [4, 0]]
     assert [row[3] for row in rows[:3]] == [
-        one.scores()["ttr"]["score"] for one in systems.values()
+        system.scores()["ttr"]["score"] for system in systems.values()
     ]
 
 
@@ -228,32 +228,32 @@ def test_what_several_metrics_say_alike_is_said_once() -> None:
     assert ranking.sentence == (
         "No significant difference between a and b on either of the two metrics."
     )
-    one, other = with_right(12, 12).values()
-    found = one.compare(other, resamples=9, trials=99)["exact_match"]["score"]
-    assert found.sentence == (
+    first, other = with_right(12, 12).values()
+    comparison = first.compare(other, resamples=9, trials=99)["exact_match"]["score"]
+    assert comparison.sentence == (
         "no significant difference between the other system and this system on exact_match (p = 1)"
     )
 
 
 def test_any_name_of_a_system_stands_as_it_is() -> None:
-    one, other = with_right(12, 0).values()
-    ranking = compare_all({"{}{0}": one, "%s {x}": other}, resamples=9, trials=TRIALS)
+    first, other = with_right(12, 0).values()
+    ranking = compare_all({"{}{0}": first, "%s {x}": other}, resamples=9, trials=TRIALS)
     assert ranking.sentence.startswith("{}{0} scores higher than %s {x} on exact_match: ")
 
 
 def test_products_of_many_columns_are_made_row_by_row(monkeypatch: pytest.MonkeyPatch) -> None:
     a, b = with_right(12, 7, metric=["exact_match", "wer"]).values()
-    whole = a.compare(b, resamples=20, trials=50)
+    comparison = a.compare(b, resamples=20, trials=50)
     monkeypatch.setattr(significance, "_PRODUCT", 1)
-    assert str(a.compare(b, resamples=20, trials=50)) == str(whole)
+    assert str(a.compare(b, resamples=20, trials=50)) == str(comparison)
 
 
 def test_one_pair_equals_compare() -> None:
     systems = with_right(12, 7)
     a, b = systems.values()
     alone = b.compare(a, resamples=50, trials=200)["exact_match"]["score"]
-    found = compare_all(systems, resamples=50, trials=200).pairs["b", "a"]["exact_match"]["score"]
-    assert replace(found, sentence=None) == replace(alone, sentence=None)
+    score = compare_all(systems, resamples=50, trials=200).pairs["b", "a"]["exact_match"]["score"]
+    assert replace(score, sentence=None) == replace(alone, sentence=None)
 
 
 @pytest.mark.parametrize(
@@ -290,8 +290,8 @@ def test_a_p_that_equals_the_bound_is_significant(level: float, trials: int) -> 
     test = ranking.pairs["b", "a"]["wer"]["score"]
     assert test.p == 1 / (trials + 1)
     assert ranking.ranks == {"wer": {"score": {"a": 1, "b": 2}}}
-    said = "a scores lower than b on wer, where less is better: 0.000 against 1.000"
-    assert ranking.sentence == f"{said} ({p_text(test.p)})."
+    message = "a scores lower than b on wer, where less is better: 0.000 against 1.000"
+    assert ranking.sentence == f"{message} ({p_text(test.p)})."
     unranked = compare_all(
         with_right(12, 0, metric="abstractness"), confidence=level, trials=trials
     )
@@ -329,11 +329,11 @@ def test_an_output_can_be_tested_if_any_pair_of_systems_can() -> None:
     tests = {pair: compared["exact_match"]["score"] for pair, compared in ranking.pairs.items()}
 
     def words(untested: int) -> str:
-        own = {
+        predictions = {
             pair: replace(test, p=float("nan")) if number < untested else test
             for number, (pair, test) in enumerate(tests.items())
         }
-        pairs = {pair: {"exact_match": {"score": test}} for pair, test in own.items()}
+        pairs = {pair: {"exact_match": {"score": test}} for pair, test in predictions.items()}
         return replace(ranking, pairs=pairs).headline.title
 
     assert words(3) == "exact_match can't be tested: a 1.000, c 0.083 and b 0.000"

@@ -91,12 +91,12 @@ def test_of_sums_in_buckets_it_says_of_how_many_samples_they_are() -> None:
     hub, rng = Hub("wer"), random.Random(3)
     reports = {}
     for name in ("A", "B"):
-        said = ["a" if rng.random() < 0.6 else "b" for _ in range(90)]
-        rows = [{"prediction": p, "reference": "a", "doc": k // 3} for k, p in enumerate(said)]
+        texts = ["a" if rng.random() < 0.6 else "b" for _ in range(90)]
+        rows = [{"prediction": p, "reference": "a", "doc": k // 3} for k, p in enumerate(texts)]
         reports[name] = hub.evaluate(rows, samples=False, key="doc")
-    found = compare_all(reports)
-    assert found.pairs["B", "A"]["wer"]["score"].units < 90
-    assert any(line.startswith("with 90 samples, a true difference of") for line in found.foot())
+    ranking = compare_all(reports)
+    assert ranking.pairs["B", "A"]["wer"]["score"].units < 90
+    assert any(line.startswith("with 90 samples, a true difference of") for line in ranking.foot())
 
 
 @pytest.mark.parametrize(
@@ -105,8 +105,8 @@ def test_of_sums_in_buckets_it_says_of_how_many_samples_they_are() -> None:
 def test_nothing_is_said_of_few_samples_and_of_few_that_differ(
     first: Report, second: Report
 ) -> None:
-    found = compare_all({"A": first, "B": second})
-    assert isnan(found.pairs["B", "A"]["exact_match"]["score"].shows)
+    comparison = compare_all({"A": first, "B": second})
+    assert isnan(comparison.pairs["B", "A"]["exact_match"]["score"].shows)
 
 
 def test_the_samples_that_a_difference_takes_are_those_of_a_difference_one_names() -> None:
@@ -137,10 +137,10 @@ def test_one_system_tells_how_many_samples_a_difference_takes_at_most(
     right = [k % 2 for k in range(number)]
     rows = [{"prediction": "a" if k else "b", "reference": "a"} for k in right]
     (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, rows)), "utf-8")
-    found = run("score", str(tmp_path / "a.jsonl"), "-m", "exact_match", "--detect", option)
-    assert found.exit_code == status, found.stderr
+    result = run("score", str(tmp_path / "a.jsonl"), "-m", "exact_match", "--detect", option)
+    assert result.exit_code == status, result.stderr
     interval = Hub("exact_match").evaluate(rows).intervals()["exact_match"]["score"]
     error = interval.std * sqrt(2 * number / (number - 1))
     # The bootstrap's standard deviation of a half of 64 is about .0625.
     assert number < 64 or error == pytest.approx(sqrt(2 * 0.25 / 63), rel=0.06)
-    assert says.format(needed=needed_units(error, number, 0.1, 0.95)) in found.stderr
+    assert says.format(needed=needed_units(error, number, 0.1, 0.95)) in result.stderr

@@ -32,11 +32,11 @@ COLUMNS = {"predictions": ["a"] * 8}
 
 
 def test_a_metric_tells_its_share_and_the_rest_at_its_end() -> None:
-    told: list[int] = []
-    Hub([Quick(), Slow()]).evaluate(COLUMNS, progress=told.append)
+    numbers: list[int] = []
+    Hub([Quick(), Slow()]).evaluate(COLUMNS, progress=numbers.append)
     report_progress(1.0)  # outside of any evaluation it tells nobody
     # All 8 of the first; quarters of 8 samples, where a smaller share tells nothing.
-    assert told == [8, 2, 2, 2, 2]
+    assert numbers == [8, 2, 2, 2, 2]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,17 +46,17 @@ class Awaited(Metric):
 
 
 def test_an_awaited_sample_is_done_when_its_last_candidate_is() -> None:
-    told: list[int] = []
+    amounts: list[int] = []
     columns = {"predictions": [["a", "b", "c"], ["d"]], "references": ["x", ["y", "z"]]}
-    Hub(Awaited()).evaluate(columns, progress=told.append)
-    assert [done for done in told if done] == [1, 1]
+    Hub(Awaited()).evaluate(columns, progress=amounts.append)
+    assert [done for done in amounts if done] == [1, 1]
 
 
 def test_the_whole_is_told_in_processes_too() -> None:
     rows = ({"predictions": ["a"]} for _ in range(8))
-    told: list[int] = []
-    Hub([Quick(), Slow()]).evaluate(rows, workers=2, progress=told.append)
-    assert sum(told) == 16
+    amounts: list[int] = []
+    Hub([Quick(), Slow()]).evaluate(rows, workers=2, progress=amounts.append)
+    assert sum(amounts) == 16
 
 
 def test_an_error_of_the_watching_function_is_its_own() -> None:
@@ -68,20 +68,20 @@ def test_an_error_of_the_watching_function_is_its_own() -> None:
 
 
 def test_a_share_above_one_tells_no_more_than_all_samples() -> None:
-    told: list[int] = []
-    Portion(8, told.append).reach(1.5)
-    assert told == [8]
+    amounts: list[int] = []
+    Portion(8, amounts.append).reach(1.5)
+    assert amounts == [8]
 
 
 def test_a_watching_function_that_failed_is_not_called_again() -> None:
-    told: list[int] = []
+    amounts: list[int] = []
 
     def stop(done: int) -> None:
-        told.append(done)
+        amounts.append(done)
         raise KeyError("stop")
 
     portion = Portion(8, stop)
     for share in (0.25, 0.5):
         portion.reach(share)
-    assert told == [2]
+    assert amounts == [2]
     assert isinstance(portion.error, KeyError)

@@ -39,22 +39,22 @@ def rows(seed: int = 1, order: str = "by run") -> list[dict[str, Any]]:
 
 def notes(report: Report) -> list[str]:
     """The notes that are about questions."""
-    found = report.notes().get("exact_match", ())
-    return [text for text in found if "answers" in text or "id" in text.split()]
+    texts = report.notes().get("exact_match", ())
+    return [text for text in texts if "answers" in text or "id" in text.split()]
 
 
 def changed(**columns: Any) -> list[dict[str, Any]]:
     """The rows with other columns: a value for each, or what makes it of a row's place."""
-    made = [
+    changes = [
         {name: value(k) if callable(value) else value for name, value in columns.items()}
         for k in range(40)
     ]
-    both = [row | own for row, own in zip(rows(), made, strict=True)]
+    both = [row | column for row, column in zip(rows(), changes, strict=True)]
     return [{name: v for name, v in row.items() if v != "gone"} for row in both]
 
 
 @pytest.mark.parametrize(
-    ("table", "drawn", "said"),
+    ("table", "drawn", "message"),
     [
         pytest.param(rows(), 8, DRAWN, id="in runs one after the other"),
         pytest.param(rows(order="by question"), 8, DRAWN, id="question by question"),
@@ -84,26 +84,26 @@ def changed(**columns: Any) -> list[dict[str, Any]]:
     ],
 )
 def test_answers_to_one_question_are_drawn_together(
-    table: list[dict[str, Any]], drawn: int | None, said: str | None, tmp_path: Path
+    table: list[dict[str, Any]], drawn: int | None, message: str | None, tmp_path: Path
 ) -> None:
     report = HUB.evaluate(table)
     report.save(tmp_path / "report.json")
-    for found in (
+    for version in (
         report,
         HUB.evaluate(iter([table[:23], table[23:]])),
         HUB.evaluate(table, texts=False, workers=2),
         Report.load(tmp_path / "report.json"),
         report.take(range(40)),
     ):
-        assert notes(found)[:1] == ([said] if said else [])
-        _, cluster = found.clustered("auto")
+        assert notes(version)[:1] == ([message] if message else [])
+        _, cluster = version.clustered("auto")
         assert (cluster is not None) == (drawn is not None)
-        by_default = found.intervals()["exact_match"]["score"]
-        alone = found.intervals(cluster=None)["exact_match"]["score"]
-        assert alone == found.intervals(cluster="none")["exact_match"]["score"]
+        by_default = version.intervals()["exact_match"]["score"]
+        alone = version.intervals(cluster=None)["exact_match"]["score"]
+        assert alone == version.intervals(cluster="none")["exact_match"]["score"]
         # As many units differ in width, and rows that are drawn alone don't.
         assert (by_default == alone) == (drawn is None)
-        tests = found.compare(found)["exact_match"]["score"]
+        tests = version.compare(version)["exact_match"]["score"]
         assert tests.units == (drawn or 40)
 
 
@@ -121,8 +121,8 @@ def test_the_interval_is_that_of_clusters_by_hand() -> None:
     table = rows()
     named = [row | {"name": f"q{row['id']}"} for row in table]
     report, by_hand = HUB.evaluate(table), HUB.evaluate(named)
-    for found in (report.intervals(), by_hand.intervals(cluster="name")):
-        assert found == report.intervals()
+    for intervals in (report.intervals(), by_hand.intervals(cluster="name")):
+        assert intervals == report.intervals()
     other = HUB.evaluate(rows(2))
     theirs = HUB.evaluate([row | {"name": f"q{row['id']}"} for row in rows(2)])
     test = report.compare(other)["exact_match"]["score"]
@@ -135,8 +135,8 @@ def test_the_interval_is_that_of_clusters_by_hand() -> None:
 
 def test_one_system_that_knows_the_questions_is_enough() -> None:
     bare = HUB.evaluate([{k: row[k] for k in ("prediction", "reference")} for row in rows(2)])
-    known = HUB.evaluate(rows())
-    for systems in ({"bare": bare, "known": known}, {"known": known, "bare": bare}):
+    report = HUB.evaluate(rows())
+    for systems in ({"bare": bare, "known": report}, {"known": report, "bare": bare}):
         ranking = compare_all(systems)
         assert ranking.options.cluster == "repeated question"
         (tests,) = ranking.pairs.values()
@@ -146,14 +146,14 @@ def test_one_system_that_knows_the_questions_is_enough() -> None:
 
 
 def test_merged_reports_keep_their_questions_apart() -> None:
-    one, other = HUB.evaluate(rows()), HUB.evaluate(changed(question=lambda k: f"other {k % 8}"))
-    assert one.merge(other).compare(one.merge(other))["exact_match"]["score"].units == 16
+    first, other = HUB.evaluate(rows()), HUB.evaluate(changed(question=lambda k: f"other {k % 8}"))
+    assert first.merge(other).compare(first.merge(other))["exact_match"]["score"].units == 16
     # Of unknown questions each sample has one.
     bare = HUB.evaluate(predictions=["a", "b"], references=["a", "c"])
-    merged = one.merge(bare, bare.take([0]))
+    merged = first.merge(bare, bare.take([0]))
     assert merged.compare(merged)["exact_match"]["score"].units == 8 + 3
     again = HUB.evaluate(rows())
-    assert one.merge(again).compare(one.merge(again))["exact_match"]["score"].units == 8
+    assert first.merge(again).compare(first.merge(again))["exact_match"]["score"].units == 8
 
 
 def test_parts_of_a_report_have_clusters_where_questions_repeat() -> None:
@@ -186,8 +186,8 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def interval(*options: str) -> dict[str, Any]:
     """The interval that a command prints."""
     out = run("score", "a.jsonl", "-m", "exact_match", "--intervals", *options, "--format", "json")
-    found: dict[str, Any] = json.loads(out.stdout)["intervals"]["exact_match"]["score"]
-    return found
+    score: dict[str, Any] = json.loads(out.stdout)["intervals"]["exact_match"]["score"]
+    return score
 
 
 @pytest.mark.usefixtures("files")
@@ -236,13 +236,13 @@ def test_components_are_those_of_an_analysis_of_variance(case: Any) -> None:
 def test_unequal_numbers_of_runs_count_as_k0() -> None:
     # Means 1/2, 0 and 1 of 2, 1 and 3 runs; the mean of all is 4/6. Within: 2 · 1/4 over 6 - 3.
     # Between: (2/36 + 16/36 + 3 · 4/36) / 2 = 5/12. K0 = (6 - 14/6) / 2 = 11/6.
-    found = variance_components(np.array([0.0, 1, 0, 1, 1, 1, np.nan]), [*"aabccca"])
-    assert found == pytest.approx(((5 / 12 - 1 / 6) * 6 / 11, 1 / 6, 11 / 6, 3))
+    components = variance_components(np.array([0.0, 1, 0, 1, 1, 1, np.nan]), [*"aabccca"])
+    assert components == pytest.approx(((5 / 12 - 1 / 6) * 6 / 11, 1 / 6, 11 / 6, 3))
     assert np.isnan(variance_components(np.array([0.0, 1]), [*"ab"])[1])
 
 
 @pytest.mark.parametrize(
-    ("right", "said"),
+    ("right", "message"),
     [
         # Question means 1, 1, 0, 0 of two runs: within 0, between 1/3; sqrt(1/3 / 4) = 0.289.
         (
@@ -259,14 +259,14 @@ def test_unequal_numbers_of_runs_count_as_k0() -> None:
         ("11111111", None),
     ],
 )
-def test_a_note_says_what_more_runs_bring(right: str, said: str | None) -> None:
+def test_a_note_says_what_more_runs_bring(right: str, message: str | None) -> None:
     table = [
-        {"id": k // 2, "reference": "a", "prediction": "a" if one == "1" else "b"}
-        for k, one in enumerate(right)
+        {"id": k // 2, "reference": "a", "prediction": "a" if flag == "1" else "b"}
+        for k, flag in enumerate(right)
     ]
     every = HUB.evaluate(table).notes()["exact_match"]
     assert [text for text in every if "variance" in text or "runs" in text] == (
-        [said] if said else []
+        [message] if message else []
     )
     # BLEU isn't a mean of samples.
     assert not [t for t in Hub("bleu").evaluate(table).notes()["bleu"] if "variance" in t]

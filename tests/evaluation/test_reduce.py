@@ -30,8 +30,8 @@ CHOICES: dict[str, Callable[[list[float]], float]] = {
 
 def overlap(prediction: str, reference: str) -> tuple[int, int]:
     """Shared and wanted words, by the definition of the metric."""
-    wanted = set(reference.split())
-    return len(wanted & set(prediction.split())), len(wanted)
+    words = set(reference.split())
+    return len(words & set(prediction.split())), len(words)
 
 
 def expected(case: tuple[list[str], list[str]], how: str) -> tuple[float, float] | None:
@@ -42,7 +42,7 @@ def expected(case: tuple[list[str], list[str]], how: str) -> tuple[float, float]
         return None
     if how == "mean":
         return sum(a for a, _ in pairs) / len(pairs), sum(b for _, b in pairs) / len(pairs)
-    scores = [shared / wanted for shared, wanted in pairs]
+    scores = [shared / size for shared, size in pairs]
     return pairs[scores.index(CHOICES[how](scores))]
 
 
@@ -55,11 +55,11 @@ def test_every_reduction_keeps_the_statistics_of_its_choice(
         predictions=predictions, references=references
     )
     rows = [expected(case, how) for case in given_cases]
-    kept = [row for row in rows if row is not None]
-    assert report.results["overlap"].unscored == len(rows) - len(kept)
-    shared, wanted = sum(a for a, _ in kept), sum(b for _, b in kept)
+    scored = [row for row in rows if row is not None]
+    assert report.results["overlap"].unscored == len(rows) - len(scored)
+    shared, total = sum(a for a, _ in scored), sum(b for _, b in scored)
     np.testing.assert_allclose(
-        report.scores()["overlap"]["score"], shared / wanted if wanted else np.nan
+        report.scores()["overlap"]["score"], shared / total if total else np.nan
     )
     np.testing.assert_allclose(
         report.samples()["overlap"]["score"],

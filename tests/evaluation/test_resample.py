@@ -119,22 +119,22 @@ def test_blocks_of_resamples_give_the_numbers_of_one_block(
 ) -> None:
     predictions, references = zip(*samples, strict=True)
     hub = Hub([Errors(), Overlap(), Length(), Variety()])
-    one = hub.evaluate(predictions=predictions, references=references)
+    first = hub.evaluate(predictions=predictions, references=references)
     other = hub.evaluate(predictions=references, references=references)
 
     def numbers() -> list[Any]:
         return [
-            one.intervals(resamples=number),
-            one.compare(other, resamples=number, trials=number),
+            first.intervals(resamples=number),
+            first.compare(other, resamples=number, trials=number),
         ]
 
-    whole = numbers()
+    exact = numbers()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(resample, "_CELLS", cells)
         assert len(list(draws(len(samples), number, SEED))) == -(
             -number // max(1, cells // len(samples))
         )
-        np.testing.assert_equal(numbers(), whole)
+        np.testing.assert_equal(numbers(), exact)
 
 
 @given(st.integers(1, 9), st.integers(1, 20), st.integers(1, 400))
@@ -201,9 +201,9 @@ TEXTS = [["a", "a b c"], "", ["a b"]]
 def test_a_corpus_metric_without_a_resampler_concludes_from_the_rows_of_each_resample() -> None:
     result = Hub(Longest()).evaluate(predictions=TEXTS).results["longest"]
     Longest.seen.clear()
-    found = result.resampler()(Draw(np.array([[0, 2, 2], [1, 1, 1], [2, 1, 2]])))["score"]
+    scores = result.resampler()(Draw(np.array([[0, 2, 2], [1, 1, 1], [2, 1, 2]])))["score"]
     # The second sample has no row: the second resample has none, and the third twice "a b".
-    np.testing.assert_array_equal(found, [3, np.nan, 2])
+    np.testing.assert_array_equal(scores, [3, np.nan, 2])
     assert Longest.seen == [[1, 3, 2, 2], [2, 2]]
 
 
@@ -211,8 +211,8 @@ def test_a_resampler_is_told_how_often_each_row_was_drawn_and_no_row_is_nan() ->
     result = Hub(Counted()).evaluate(predictions=TEXTS).results["longest"]
     Counted.seen.clear()
     Counted.asked.clear()
-    found = result.resampler()(Draw(np.array([[0, 2, 2], [1, 1, 1], [2, 1, 2]])))["score"]
-    np.testing.assert_array_equal(found, [3, np.nan, 2])
+    scores = result.resampler()(Draw(np.array([[0, 2, 2], [1, 1, 1], [2, 1, 2]])))["score"]
+    np.testing.assert_array_equal(scores, [3, np.nan, 2])
     # The rows are "a", "a b c" and "a b"; the first two are one sample's.
     assert Counted.asked == [[1, 1, 2], [0, 0, 0], [0, 0, 2]]
     assert Counted.seen == []
@@ -220,9 +220,9 @@ def test_a_resampler_is_told_how_often_each_row_was_drawn_and_no_row_is_nan() ->
 
 @pytest.mark.parametrize("metric", [Longest(), Counted()])
 def test_a_swap_takes_the_rows_of_either_system(metric: CorpusMetric) -> None:
-    one = Hub(metric).evaluate(predictions=["a", "a b c d"]).results["longest"]
+    first = Hub(metric).evaluate(predictions=["a", "a b c d"]).results["longest"]
     other = Hub(metric).evaluate(predictions=["a b", "a b c"]).results["longest"]
-    mine, its = one.against(other)(np.array([[True, True], [True, False], [False, False]]))
+    mine, its = first.against(other)(np.array([[True, True], [True, False], [False, False]]))
     assert mine["score"].tolist() == [4, 3, 3]
     assert its["score"].tolist() == [3, 4, 4]
 
@@ -265,9 +265,9 @@ def test_a_p_value_of_nan_is_nan() -> None:
 
 
 def test_a_seed_gives_the_same_and_another_gives_others(reports: tuple[Report, Report]) -> None:
-    one = reports[0].intervals(resamples=50, seed=1)
-    assert reports[0].intervals(resamples=50, seed=1) == one
-    assert reports[0].intervals(resamples=50, seed=2) != one
+    intervals = reports[0].intervals(resamples=50, seed=1)
+    assert reports[0].intervals(resamples=50, seed=1) == intervals
+    assert reports[0].intervals(resamples=50, seed=2) != intervals
 
 
 @pytest.mark.parametrize(

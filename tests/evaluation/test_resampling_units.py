@@ -45,8 +45,11 @@ def test_a_column_of_clusters_has_to_be_there(column: Any, columns: Any, message
 
 
 def test_the_samples_of_a_value_are_a_group() -> None:
-    found = groups("kind", {"kind": ["b", None, "b"]}, 3)
-    assert {value: samples.tolist() for value, samples in found.items()} == {"b": [0, 2], None: [1]}
+    result = groups("kind", {"kind": ["b", None, "b"]}, 3)
+    assert {value: samples.tolist() for value, samples in result.items()} == {
+        "b": [0, 2],
+        None: [1],
+    }
     assert groups("kind", {}, 0) == {}
     with pytest.raises(ReportError, match="no column 'kind'"):
         groups("kind", {}, 3)

@@ -30,12 +30,12 @@ def measured(draw: Any, rows: st.SearchStrategy[int] = st.integers(0, 6)) -> Sta
     )
 
 
-def same(one: Stats, other: Stats) -> bool:
+def same(first: Stats, other: Stats) -> bool:
     return (
-        one.arrays.keys() == other.arrays.keys()
-        and all(np.array_equal(a, other.arrays[name]) for name, a in one.arrays.items())
-        and np.array_equal(one.scored, other.scored)
-        and dict(one.reasons) == dict(other.reasons)
+        first.arrays.keys() == other.arrays.keys()
+        and all(np.array_equal(a, other.arrays[name]) for name, a in first.arrays.items())
+        and np.array_equal(first.scored, other.scored)
+        and dict(first.reasons) == dict(other.reasons)
     )
 
 
@@ -59,9 +59,9 @@ def test_splitting_anywhere_and_concatenating_is_the_whole(stats: Stats, data: A
     cut = data.draw(st.integers(0, len(stats)))
     index = np.arange(len(stats))
     parts = [stats.take(index[:cut]), stats.take(index[cut:])]
-    whole = Stats.concatenate(parts)
-    assert same(whole, stats)
-    for name, total in whole.totals().items():
+    joined = Stats.concatenate(parts)
+    assert same(joined, stats)
+    for name, total in joined.totals().items():
         assert np.array_equal(total, sum(part.totals()[name] for part in parts))
 
 
@@ -94,9 +94,9 @@ def test_a_part_without_a_scored_row_takes_the_shape_of_the_others() -> None:
     blank = Stats.of({"pair": [np.nan, np.nan]}, 2, {1: "no words"})
     full = Stats.of({"pair": [[1, 2]]}, 1)
     for parts in ([blank, full], [full, blank], [blank, blank, full]):
-        whole = Stats.concatenate(parts)
-        assert whole.arrays["pair"].shape == (sum(map(len, parts)), 2)
-        assert whole.totals()["pair"].tolist() == [1, 2]
+        joined = Stats.concatenate(parts)
+        assert joined.arrays["pair"].shape == (sum(map(len, parts)), 2)
+        assert joined.totals()["pair"].tolist() == [1, 2]
     assert Stats.concatenate([full, blank]).reasons == {2: "no words"}
 
 
@@ -104,8 +104,8 @@ def test_a_part_without_a_scored_row_takes_the_shape_of_the_others() -> None:
 def test_parts_with_other_statistics_are_refused(other: Any) -> None:
     scored = np.array([True, False])
     parts = [
-        Stats({name: np.repeat(values, 2, axis=0) for name, values in found.items()}, scored)
-        for found in ({"a": [1]}, other)
+        Stats({name: np.repeat(values, 2, axis=0) for name, values in result.items()}, scored)
+        for result in ({"a": [1]}, other)
     ]
     for order in (parts, parts[::-1]):
         with pytest.raises(MetricError, match="have to be the same for all samples"):
@@ -140,8 +140,8 @@ def test_a_row_takes_the_place_of_those_without_a_score_for_their_prediction_too
 
 def test_what_cancels_is_summed_exactly_in_every_column() -> None:
     column, plain = [1e16, 1.0, -1e16, 2.0], [0.1, 0.2, 0.3, -0.25]
-    whole = [2**60, 1, -(2**60), 2]
-    stats = Stats.of({"pair": np.array([[column, plain], [plain, column]]).T, "n": whole}, 4)
+    values = [2**60, 1, -(2**60), 2]
+    stats = Stats.of({"pair": np.array([[column, plain], [plain, column]]).T, "n": values}, 4)
     totals = stats.totals()
     assert totals["pair"].tolist() == [[3.0, sum(plain)], [sum(plain), 3.0]]
     assert totals["n"] == 3
@@ -160,9 +160,9 @@ def test_a_number_for_notes_may_lack_in_a_part_and_is_never_scored() -> None:
         Stats.of({"hits": np.array([3]), "noted_short": np.array([1])}, 1),
         Stats.of({"score": np.array([np.nan])}, 1),
     ]
-    whole = Stats.concatenate(parts)
-    found = {name: array.tolist() for name, array in whole.arrays.items()}
-    assert found == {"hits": [1, 2, 3, 0], "noted_short": [0, 0, 1, 0]}
-    assert whole.totals() == {"hits": 6, "noted_short": 1}
-    assert [*whole.sums().arrays] == ["hits"]
-    assert [*whole.grouped(np.zeros(4, np.int64), 1).arrays] == ["hits"]
+    joined = Stats.concatenate(parts)
+    result = {name: array.tolist() for name, array in joined.arrays.items()}
+    assert result == {"hits": [1, 2, 3, 0], "noted_short": [0, 0, 1, 0]}
+    assert joined.totals() == {"hits": 6, "noted_short": 1}
+    assert [*joined.sums().arrays] == ["hits"]
+    assert [*joined.grouped(np.zeros(4, np.int64), 1).arrays] == ["hits"]

@@ -45,12 +45,12 @@ def test_a_report_shows_each_sample_as_it_was_given() -> None:
     none = report.take([]).texts
     assert none is not None
     assert len(none) == 0
-    one = Hub("exact_match").evaluate(predictions=["a"], references=["b"])
-    assert one.texts is not None
-    assert one.texts[0] == {"predictions": "a", "references": "b"}
+    evaluated = Hub("exact_match").evaluate(predictions=["a"], references=["b"])
+    assert evaluated.texts is not None
+    assert evaluated.texts[0] == {"predictions": "a", "references": "b"}
     for sample in (1, -1):
         with pytest.raises(IndexError):
-            one.texts[sample]
+            evaluated.texts[sample]
 
 
 def test_a_metric_explains_each_candidate_of_a_sample() -> None:
@@ -69,10 +69,10 @@ def _tables() -> Iterator[dict[str, list[Any]]]:
 
 def test_an_iterator_is_kept_only_when_asked() -> None:
     assert Hub("bleu").evaluate(_tables()).texts is None
-    kept = Hub("bleu").evaluate(_tables(), texts=True).texts
-    assert kept is not None
+    texts = Hub("bleu").evaluate(_tables(), texts=True).texts
+    assert texts is not None
     # Each table is a batch of its own: only the second has a sample with several references.
-    assert [kept[i]["references"] for i in range(3)] == ["a b", ["c", "d"], "f"]
+    assert [texts[i]["references"] for i in range(3)] == ["a b", ["c", "d"], "f"]
 
 
 def test_pooled_and_saved_reports_hold_no_texts(tmp_path: Path) -> None:
@@ -94,11 +94,11 @@ def test_a_saved_report_knows_why_a_row_of_a_corpus_metric_is_missing(tmp_path: 
 
 
 def test_merged_reports_show_all_samples_if_all_parts_do() -> None:
-    one, two = (Hub("bleu").evaluate(**{k: v[s] for k, v in COLUMNS.items()}) for s in PARTS)
-    merged = one.merge(two)
+    first, two = (Hub("bleu").evaluate(**{k: v[s] for k, v in COLUMNS.items()}) for s in PARTS)
+    merged = first.merge(two)
     assert merged.texts is not None
     assert merged.texts[2]["predictions"] == "f"
-    assert one.merge(Hub("bleu").evaluate(_last())).texts is None
+    assert first.merge(Hub("bleu").evaluate(_last())).texts is None
 
 
 def _last() -> Iterator[dict[str, list[Any]]]:

@@ -43,8 +43,8 @@ def votes(*items: str) -> Counter[str]:
     ],
 )
 def test_the_note_has_the_share_of_items_and_kappa(cast: list[str], agree: str) -> None:
-    said = agree.replace("votes agree", "votes of the panel agree")
-    assert agreement_notes(votes(*cast)) == [f"the {said}"]
+    message = agree.replace("votes agree", "votes of the panel agree")
+    assert agreement_notes(votes(*cast)) == [f"the {message}"]
 
 
 def test_no_item_may_have_all_votes() -> None:

@@ -80,8 +80,8 @@ def here(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 class Odd(Exception):
     """An exception that no pickle can rebuild."""
 
-    def __init__(self, one: str, two: str) -> None:
-        super().__init__(f"{one} {two}")
+    def __init__(self, first: str, two: str) -> None:
+        super().__init__(f"{first} {two}")
 
 
 def twice(part: Any) -> Any:

@@ -39,9 +39,9 @@ def test_only_a_model_says_that_it_is_one() -> None:
 
 
 def test_a_judge_that_is_silent_about_itself_is_taken_for_a_model() -> None:
-    said = about(Silent())
-    assert (said.is_model, said.note) == (True, None)
-    assert all(said.answers(question, Prompt("any", "Judge.")) for question in QUESTIONS)
+    info = about(Silent())
+    assert (info.is_model, info.note) == (True, None)
+    assert all(info.answers(question, Prompt("any", "Judge.")) for question in QUESTIONS)
     report = Hub(load_metric("faithfulness", judge=Silent())).evaluate(**SAMPLE)
     assert report.scores() == {"faithfulness": {"score": 1.0}}
     assert report.counts() == {"faithfulness": {}}

@@ -23,9 +23,9 @@ def test_ratio_of_one_of_two_is_a_half() -> None:
 
 
 def test_ratio_weighs_words_and_unlisted_ones_count_nothing() -> None:
-    found = verdicts("yes", "idk", "no", "yes")
-    assert ratio(found, {"yes": 1.0, "idk": 0.5}) == 2.5 / 4
-    assert values(found, "idk") == [0, 1, 0, 0]
+    result = verdicts("yes", "idk", "no", "yes")
+    assert ratio(result, {"yes": 1.0, "idk": 0.5}) == 2.5 / 4
+    assert values(result, "idk") == [0, 1, 0, 0]
 
 
 def test_what_is_not_supported_is_wrong_here_and_missed_there() -> None:
@@ -88,8 +88,8 @@ def test_an_unsupported_claim_never_raises_the_ratio(labels: list[float]) -> Non
 
 
 def test_cosines_of_every_pair() -> None:
-    one = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 0.0]])
+    first = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 0.0]])
     other = np.array([[2.0, 0.0], [0.0, -3.0]])
     root = math.sqrt(0.5)
     expected = [[1, 0], [root, -root], [math.nan, math.nan]]
-    assert cosine(one, other) == pytest.approx(np.array(expected), nan_ok=True)
+    assert cosine(first, other) == pytest.approx(np.array(expected), nan_ok=True)

@@ -47,7 +47,7 @@ def rounds(stub: Stub, ask: Callable[[], Report], *changes: Change) -> tuple[Rep
     raise AssertionError(f"no end: {calls}")
 
 
-def told(report: Report, names: Iterator[str] | list[str]) -> list[Any]:
+def progress_of(report: Report, names: Iterator[str] | list[str]) -> list[Any]:
     """All that a report says of its samples."""
     return [
         report.scores(),
@@ -78,7 +78,7 @@ def test_a_batch_gives_the_report_of_a_server_call_for_call(
     batched, stub.asked = asked_of(stub), []
     monkeypatch.setenv("METRICHUB_CACHE", str(tmp_path / "another"))
     direct = Hub(names, judge=spec(stub, prices=[1, 2])).evaluate(**data)
-    assert told(report, names) == told(direct, names)
+    assert progress_of(report, names) == progress_of(direct, names)
     assert batched == asked_of(stub)
     assert sum(calls) == direct.usage.calls
     # What several rounds took is counted together, by the tokens that the answers name.
@@ -92,12 +92,12 @@ def test_extracting_is_a_round_and_verifying_another(stub: Stub) -> None:
     [path] = first.value.paths
     assert (first.value.round, first.value.calls) == (0, 3)
     assert path == str(Path("judging", "round-0.jsonl"))
-    said = str(first.value)
-    assert said.startswith(
+    text = str(first.value)
+    assert text.startswith(
         f"3 calls of round 0 wait for answers: send {path} (3 × stub) as a batch to "
     )
     assert (
-        "/v1/chat/completions, put the answers next to it as round-0.output.jsonl (or any" in said
+        "/v1/chat/completions, put the answers next to it as round-0.output.jsonl (or any" in text
     )
     serve(stub, path)
     with pytest.raises(Pending) as second:
@@ -120,13 +120,13 @@ def test_extracting_is_a_round_and_verifying_another(stub: Stub) -> None:
 
 def test_a_round_that_nobody_answered_is_not_written_again(stub: Stub) -> None:
     hub = Hub("faithfulness", judge=MODEL)
-    said = []
+    message = []
     for _ in range(2):
         with pytest.raises(Pending) as pending:
             hub.evaluate(**columns(2), batch="judging")
-        said.append((str(pending.value), pending.value.paths))
-    assert said[0][1] == said[1][1]
-    assert "still wait" in said[1][0]
+        message.append((str(pending.value), pending.value.paths))
+    assert message[0][1] == message[1][1]
+    assert "still wait" in message[1][0]
     # What is asked beside it is a file of its own.
     with pytest.raises(Pending) as more:
         hub.evaluate(**columns(3), batch="judging")
@@ -155,17 +155,17 @@ def test_the_process_may_end_between_rounds(stub: Stub, tmp_path: Path) -> None:
         "    print(json.dumps(pending.paths))\n"
     )
     Path("data.json").write_text(json.dumps(columns(2)), "utf-8")
-    found: Any = []
+    results: Any = []
     for _ in range(3):
         # The folder is the whole state: no call store helps.
         ran = subprocess.run(
             [sys.executable, "-c", program], capture_output=True, text=True, check=True,
             env={"PATH": "", "METRICHUB_NO_CACHE": "1"},
         )  # fmt: skip
-        found = json.loads(ran.stdout)
-        if isinstance(found, list):
-            serve(stub, found[0])
-    assert found == {"faithfulness": {"score": 0.5}}
+        results = json.loads(ran.stdout)
+        if isinstance(results, list):
+            serve(stub, results[0])
+    assert results == {"faithfulness": {"score": 0.5}}
     assert len(stub.asked) == 4
 
 
@@ -178,15 +178,15 @@ class TwoChains(JudgeMetric):
     async def observe(self, prediction: str, reference: str) -> float:
         async def long() -> list[Verdict]:
             verdicts = await self.checked_claims(prediction, [reference])
-            return await self.support([one.reason for one in verdicts], [prediction])
+            return await self.support([verdict.reason for verdict in verdicts], [prediction])
 
         ways: tuple[Coroutine[Any, Any, Any], ...] = (self.claims(reference), long())
         chains = [asyncio.create_task(chain) for chain in ways]
         try:
             return float(len((await asyncio.gather(*chains))[1]))
         finally:
-            for one in chains:
-                one.cancel()
+            for entry in chains:
+                entry.cancel()
 
 
 def test_a_round_asks_all_that_can_be_asked_though_one_chain_of_a_sample_waits(
@@ -198,11 +198,15 @@ def test_a_round_asks_all_that_can_be_asked_though_one_chain_of_a_sample_waits(
 
     def without_the_reference(lines: list[Line]) -> list[Line]:
         first = lines_of("judging/round-0.jsonl")
-        [lost] = [one["custom_id"] for one in first if "An answer" not in json.dumps(one["body"])]
+        [lost] = [
+            request["custom_id"]
+            for request in first
+            if "An answer" not in json.dumps(request["body"])
+        ]
         return [line for line in lines if line["custom_id"] != lost]
 
-    given = {"predictions": ["An answer."], "references": ["A text."]}
-    ask = lambda: hub.evaluate(**given, batch="judging")
+    texts = {"predictions": ["An answer."], "references": ["A text."]}
+    ask = lambda: hub.evaluate(**texts, batch="judging")
     _, calls = rounds(stub, ask, without_the_reference, without_the_reference)
     # The claims of both; twice those of the reference again, beside the next step of the other.
     assert calls == [2, 2, 2]
@@ -241,9 +245,9 @@ def test_what_was_lost_or_failed_is_asked_again(
     stub: Stub, changes: list[Change], calls: list[int]
 ) -> None:
     hub = Hub("faithfulness", judge=MODEL)
-    report, found = rounds(stub, lambda: hub.evaluate(**columns(4), batch="judging"), *changes)
+    report, numbers = rounds(stub, lambda: hub.evaluate(**columns(4), batch="judging"), *changes)
     # The claims of those that came are asked about a round before the others.
-    assert sum(found) == sum(calls)
+    assert sum(numbers) == sum(calls)
     assert report.scores() == {"faithfulness": {"score": 0.5}}
     assert report.counts() == {"faithfulness": {}}
     assert report.failed == 0
@@ -428,9 +432,9 @@ def test_samples_that_wait_are_pending_beside_those_that_are_known(stub: Stub) -
     with pytest.raises(Pending) as pending:
         hub.evaluate(**data, batch="judging")
     report = pending.value.report
-    found = [report.explain("hallucination", i) for i in range(3)]
-    assert [one.status for one in found] == ["pending", "unanswered", "pending"]
-    assert found[0].reason == "the answer is still to come from a batch"
+    result = [report.explain("hallucination", i) for i in range(3)]
+    assert [explanation.status for explanation in result] == ["pending", "unanswered", "pending"]
+    assert result[0].reason == "the answer is still to come from a batch"
     assert report.scores()["exact_match"] == {"score": 0.0}
     assert np.isnan(report.scores()["hallucination"]["score"])
     assert report.counts() == {"hallucination": {"unanswered": 1, "pending": 2}, "exact_match": {}}
@@ -440,7 +444,9 @@ def test_samples_that_wait_are_pending_beside_those_that_are_known(stub: Stub) -
     assert "pending" in report.to_markdown()
     report.save("waiting.json")
     again = Report.load("waiting.json")
-    assert [again.explain("hallucination", i)[:2] for i in range(3)] == [one[:2] for one in found]
+    assert [again.explain("hallucination", i)[:2] for i in range(3)] == [
+        explanation[:2] for explanation in result
+    ]
     assert again.counts()["hallucination"]["pending"] == 2
 
 
@@ -502,16 +508,16 @@ def test_several_systems_share_their_rounds(stub: Stub) -> None:
         assert list(pending.value.report) == ["one", "two"]
         serve(stub, pending.value.paths[0])
     assert calls == [3, 3]
-    assert [one.size for one in hub.evaluate_all(systems, batch="judging").values()] == [2, 3]
+    assert [report.size for report in hub.evaluate_all(systems, batch="judging").values()] == [2, 3]
 
 
 def test_a_batch_is_a_folder_of_one_process() -> None:
     hub = Hub("exact_match")
-    given = {"predictions": ["a"], "references": ["a"]}
-    assert hub.evaluate(**given, batch="judging").scores() == {"exact_match": {"score": 1.0}}
+    texts = {"predictions": ["a"], "references": ["a"]}
+    assert hub.evaluate(**texts, batch="judging").scores() == {"exact_match": {"score": 1.0}}
     assert not Path("judging").exists()
     Path("file").write_text("")
     with pytest.raises(ParameterError, match="batch='file' is not allowed; choose a folder"):
-        hub.evaluate(**given, batch="file")
+        hub.evaluate(**texts, batch="file")
     with pytest.raises(ParameterError, match="1 with a batch"):
-        hub.evaluate(**given, batch="judging", workers=2)
+        hub.evaluate(**texts, batch="judging", workers=2)

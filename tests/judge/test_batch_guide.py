@@ -38,8 +38,8 @@ class Service:
 
     def take_file(self, kind: str, body: bytes) -> Any:
         boundary = kind.partition("boundary=")[2].encode()
-        (found,) = [part for part in body.split(b"--" + boundary) if b'name="file"' in part]
-        return self._file(found.partition(b"\r\n\r\n")[2].removesuffix(b"\r\n"))
+        (content,) = [part for part in body.split(b"--" + boundary) if b'name="file"' in part]
+        return self._file(content.partition(b"\r\n\r\n")[2].removesuffix(b"\r\n"))
 
     def take_batch(self, body: bytes) -> Any:
         asked = TypeAdapter(BatchCreateParams).validate_python(json.loads(body))
@@ -54,24 +54,24 @@ class Service:
         refused = {"status_code": 500, "request_id": "r", "body": {"error": {"message": "full"}}}
         results.append([answered(self.stub, line) | {"response": refused} for line in errors])
         names = ("output_file_id", "error_file_id")
-        made = {
+        ids = {
             name: self._file(_lines(r))["id"] for name, r in zip(names, results, strict=True) if r
         }
-        found = {"id": f"batch_{len(self.batches)}", "object": "batch", "created_at": 0, **asked}
-        self.batches[found["id"]] = found | made | {"status": "completed"}
-        Batch.model_validate(self.batches[found["id"]])
-        return self.batches[found["id"]]
+        result = {"id": f"batch_{len(self.batches)}", "object": "batch", "created_at": 0, **asked}
+        self.batches[result["id"]] = result | ids | {"status": "completed"}
+        Batch.model_validate(self.batches[result["id"]])
+        return self.batches[result["id"]]
 
     def _file(self, content: bytes) -> Any:
-        found = {"id": f"file-{len(self.files)}", "object": "file", "bytes": len(content)}
-        found |= {"created_at": 0, "filename": "f", "purpose": "batch", "status": "processed"}
-        FileObject.model_validate(found)
-        self.files[found["id"]] = content
-        return found
+        result = {"id": f"file-{len(self.files)}", "object": "file", "bytes": len(content)}
+        result |= {"created_at": 0, "filename": "f", "purpose": "batch", "status": "processed"}
+        FileObject.model_validate(result)
+        self.files[result["id"]] = content
+        return result
 
 
-def _lines(found: list[Any]) -> bytes:
-    return "".join(f"{json.dumps(line)}\n" for line in found).encode()
+def _lines(result: list[Any]) -> bytes:
+    return "".join(f"{json.dumps(line)}\n" for line in result).encode()
 
 
 @contextmanager
@@ -82,11 +82,11 @@ def serving(service: Service) -> Iterator[str]:
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             if self.path == "/v1/files":
-                found = service.take_file(self.headers["Content-Type"], body)
+                result = service.take_file(self.headers["Content-Type"], body)
             else:
                 assert self.path == "/v1/batches"
-                found = service.take_batch(body)
-            self._send(json.dumps(found).encode())
+                result = service.take_batch(body)
+            self._send(json.dumps(result).encode())
 
         def do_GET(self) -> None:
             kind, name = self.path.split("/")[2:4]
@@ -119,9 +119,9 @@ def test_the_snippets_of_the_guide_lead_to_the_report(
 ) -> None:
     score, send, fetch = SNIPPETS
     monkeypatch.chdir(tmp_path)
-    found = columns(5)
+    result = columns(5)
     samples = [
-        dict(zip(found, values, strict=True)) for values in zip(*found.values(), strict=True)
+        dict(zip(result, values, strict=True)) for values in zip(*result.values(), strict=True)
     ]
     Path("answers.jsonl").write_bytes(_lines(samples))
     service, calls, report = Service(stub), [], None
@@ -133,9 +133,9 @@ def test_the_snippets_of_the_guide_lead_to_the_report(
             report = names.get("report")
             if isinstance(report, Report):
                 break
-            said = capsys.readouterr().out.split()
-            calls.append(int(said[-2]))
-            assert said[-1] == str(number)
+            messages = capsys.readouterr().out.split()
+            calls.append(int(messages[-2]))
+            assert messages[-1] == str(number)
             exec(_of_round(send, number), names)
             batch = capsys.readouterr().out.strip()
             exec(_of_round(fetch, number).replace("batch_…", batch), names)
@@ -145,7 +145,7 @@ def test_the_snippets_of_the_guide_lead_to_the_report(
     assert service.failed == 1
     # The stub calls the second of two claims unsupported.
     assert report["faithfulness"] == {"score": 0.5}
-    assert report.scores() == Hub("faithfulness", judge=_direct(stub))(found)
+    assert report.scores() == Hub("faithfulness", judge=_direct(stub))(result)
     assert KEY not in "".join(path.read_text("utf-8") for path in Path("judging").rglob("*.jsonl"))
 
 

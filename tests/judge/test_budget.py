@@ -70,9 +70,9 @@ def test_room_is_held_for_the_largest_reply_so_far(stub: Stub) -> None:
 def without_usage(asked: Asked) -> Reply:
     status, headers, body = completion(json.dumps(answer(asked)))
     assert body
-    found = json.loads(body)
-    del found["usage"]
-    return status, headers, json.dumps(found).encode()
+    document = json.loads(body)
+    del document["usage"]
+    return status, headers, json.dumps(document).encode()
 
 
 @pytest.mark.parametrize("limit", ["max_tokens", "max_cost"])
@@ -94,10 +94,10 @@ def test_a_budget_of_the_estimate_is_enough_and_a_token_less_is_not(stub: Stub) 
     tokens = expected.prompt_tokens + expected.completion_tokens
     # What the stub finds in the texts is what the estimate takes for the claims: the sentences.
     stub.always = without_usage
-    one = hub(stub, cache=False)
-    assert one.evaluate(**columns(SAMPLES), max_tokens=tokens).failed == 0
+    scores = hub(stub, cache=False)
+    assert scores.evaluate(**columns(SAMPLES), max_tokens=tokens).failed == 0
     with pytest.raises(BudgetSpent, match="would exceed max_tokens="):
-        one.evaluate(**columns(SAMPLES), max_tokens=tokens - 1)
+        scores.evaluate(**columns(SAMPLES), max_tokens=tokens - 1)
 
 
 def test_the_limit_of_a_run_ends_no_other(stub: Stub, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,21 +157,21 @@ def extract(stub: Stub, text: str = "One.") -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("statement", "said"),
+    ("statement", "message"),
     [
         ("PRAGMA user_version = 99", "a newer version of metrichub made it"),
         ("ALTER TABLE calls ADD COLUMN more TEXT", "its answers have other columns"),
     ],
 )
 def test_a_store_of_another_version_is_left_alone(
-    tmp_path: Path, statement: str, said: str
+    tmp_path: Path, statement: str, message: str
 ) -> None:
     path = tmp_path / "calls.sqlite"
     Store(path).close()
     with sqlite3.connect(path) as file:
         assert file.execute("PRAGMA user_version").fetchone() == (1,)
         file.execute(statement)
-    with pytest.raises(JudgeUnavailable, match=said):
+    with pytest.raises(JudgeUnavailable, match=message):
         Store(path)
 
 
@@ -187,10 +187,10 @@ def test_a_store_of_before_versions_were_written_is_read(tmp_path: Path) -> None
     assert Store(path).get("key") == Answer("{}", 1, 2)
 
 
-@pytest.mark.parametrize("kept", ['{"texts": []}', "[]", "nothing", "{}"])
-def test_an_answer_of_another_form_is_asked_for_anew(stub: Stub, kept: str) -> None:
+@pytest.mark.parametrize("text", ['{"texts": []}', "[]", "nothing", "{}"])
+def test_an_answer_of_another_form_is_asked_for_anew(stub: Stub, text: str) -> None:
     extract(stub)
-    store()._do("UPDATE calls SET reply = ?", (kept,))
+    store()._do("UPDATE calls SET reply = ?", (text,))
     assert extract(stub) == ["One."]
     assert extract(stub) == ["One."]
     assert len(stub.asked) == 2

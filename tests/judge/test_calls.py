@@ -36,21 +36,21 @@ def extract(judge: OpenAIJudge, text: str = "One. Two.") -> list[str]:
 
 
 def test_the_label_says_what_bears_on_the_answers_and_nothing_secret() -> None:
-    one = OpenAIJudge(
+    openai = OpenAIJudge(
         model="m", base_url="http://me:pw@host:1/v1?k=s", temperature=0.5, concurrency=3
     )
-    assert one.label == "openai(model='m', base_url='http://host:1/v1', temperature=0.5)"
-    assert KEY not in repr(one)
-    assert "pw" not in repr(one)
-    assert pickle.loads(pickle.dumps(one)) == one
+    assert openai.label == "openai(model='m', base_url='http://host:1/v1', temperature=0.5)"
+    assert KEY not in repr(openai)
+    assert "pw" not in repr(openai)
+    assert pickle.loads(pickle.dumps(openai)) == openai
 
 
 def test_a_spec_gives_the_judge_with_the_servers_address_from_the_environment(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:8000/v1")
-    found = judge_of("openai(model='m')")
-    assert found == OpenAIJudge(model="m", base_url="http://127.0.0.1:8000/v1")
+    result = judge_of("openai(model='m')")
+    assert result == OpenAIJudge(model="m", base_url="http://127.0.0.1:8000/v1")
 
 
 def test_a_key_in_a_spec_is_refused_without_being_shown() -> None:
@@ -80,10 +80,10 @@ def test_without_the_cache_every_call_is_made(stub: Stub) -> None:
 
 
 def test_a_recording_answers_without_a_server(stub: Stub, tmp_path: Path) -> None:
-    wanted = verify(judge(stub), "a", "unsupported b")
+    expected = verify(judge(stub), "a", "unsupported b")
     path = str(tmp_path / "cache" / "calls.sqlite")
     recorded = Recorded(model="stub", base_url=stub.url, path=path)
-    assert verify(recorded, "a", "unsupported b") == wanted
+    assert verify(recorded, "a", "unsupported b") == expected
     assert recorded.label == judge(stub).label
     with pytest.raises(JudgeError, match="has no recorded answer"):
         verify(recorded, "c")
@@ -97,19 +97,19 @@ def test_an_unusable_store_is_one_clear_line(
     monkeypatch.setenv("METRICHUB_CACHE", str(tmp_path / "file"))
     with caplog.at_level(logging.WARNING, "metrichub"):
         assert extract(judge(stub)) == extract(judge(stub)) == ["One.", "Two."]
-    [said] = [record.getMessage() for record in caplog.records]
-    assert "set METRICHUB_CACHE to another folder" in said
-    assert said.endswith("the run goes on without it")
+    [message] = [record.getMessage() for record in caplog.records]
+    assert "set METRICHUB_CACHE to another folder" in message
+    assert message.endswith("the run goes on without it")
 
 
 # Calls in flight.
 
 
 def test_the_same_call_in_flight_is_made_once(stub: Stub) -> None:
-    one = judge(stub, cache=False)
+    openai = judge(stub, cache=False)
 
     async def twice() -> list[list[str]]:
-        asks = [one.extract(CLAIMS, {"text": "One."}) for _ in range(5)]
+        asks = [openai.extract(CLAIMS, {"text": "One."}) for _ in range(5)]
         return await asyncio.gather(*asks)
 
     assert run(twice()) == [["One."]] * 5
@@ -117,11 +117,11 @@ def test_the_same_call_in_flight_is_made_once(stub: Stub) -> None:
 
 
 def test_one_that_gives_up_does_not_take_the_answer_from_the_others(stub: Stub) -> None:
-    one = judge(stub, cache=False)
+    openai = judge(stub, cache=False)
 
     async def two() -> list[str]:
-        first = asyncio.create_task(one.extract(CLAIMS, {"text": "One."}))
-        second = asyncio.create_task(one.extract(CLAIMS, {"text": "One."}))
+        first = asyncio.create_task(openai.extract(CLAIMS, {"text": "One."}))
+        second = asyncio.create_task(openai.extract(CLAIMS, {"text": "One."}))
         await asyncio.sleep(0)
         first.cancel()
         return await second
@@ -133,13 +133,13 @@ def test_no_more_calls_are_in_flight_than_allowed_and_no_fewer(stub: Stub) -> No
     # Three at a time pass the gate; with fewer in flight none would.
     import threading
 
-    one = judge(stub, concurrency=3)
+    openai = judge(stub, concurrency=3)
 
     async def many() -> None:
         # The first is alone, as it finds out what the server accepts.
-        await one.extract(CLAIMS, {"text": "First."})
+        await openai.extract(CLAIMS, {"text": "First."})
         stub.gate = threading.Barrier(3)
-        asks = [one.extract(CLAIMS, {"text": f"{i}."}) for i in range(12)]
+        asks = [openai.extract(CLAIMS, {"text": f"{i}."}) for i in range(12)]
         await asyncio.gather(*asks)
 
     run(many())
@@ -152,9 +152,9 @@ def test_no_more_calls_are_in_flight_than_allowed_and_no_fewer(stub: Stub) -> No
 
 def test_the_embedder_gives_vectors_in_the_order_of_the_texts_and_asks_once(stub: Stub) -> None:
     embedder = embedder_of(f"openai(model='e', base_url='{stub.url}')")
-    found = run(embedder.embed(["a b", "abcd", "a b", ""]))
+    result = run(embedder.embed(["a b", "abcd", "a b", ""]))
     # The stub gives the number of characters and of words; the empty text is sent as a space.
-    assert found.tolist() == [[3, 2], [4, 1], [3, 2], [1, 0]]
+    assert result.tolist() == [[3, 2], [4, 1], [3, 2], [1, 0]]
     assert stub.asked[0].body["input"] == ["a b", "abcd", " "]
     run(embedder.embed(["a b", "abcd", "a b", ""]))
     assert len(stub.asked) == 1

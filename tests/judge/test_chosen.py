@@ -39,15 +39,15 @@ def judge_in(hub: Hub) -> object:
 def test_a_hub_without_one_says_in_one_line_how_to_choose(name: str, kind: str) -> None:
     with pytest.raises(JudgeUnavailable) as caught:
         Hub(name)
-    said = str(caught.value)
-    assert said.startswith(f"{name} needs a")
+    message = str(caught.value)
+    assert message.startswith(f"{name} needs a")
     for way in (
         f"pass {kind}=\"openai(model='…')\"",
         'or "offline" (',
         f"METRICHUB_{kind.upper()}",
     ):
-        assert way in said
-    assert "\n" not in said
+        assert way in message
+    assert "\n" not in message
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,18 +85,18 @@ def test_what_a_plugin_brings_is_offered() -> None:
 
 @pytest.mark.usefixtures("plugin")
 def test_a_parameter_without_a_default_is_asked_for_in_words() -> None:
-    said = (
+    message = (
         "nearby needs a value for model, as in \"nearby(model='…')\". "
         'The model: a name, such as "mini" (MIT), or a folder.'
     )
     for embedder in ("nearby", "nearby(dtype='float16')"):
-        with pytest.raises(ParameterError, match=f"^{re.escape(said)}$"):
+        with pytest.raises(ParameterError, match=f"^{re.escape(message)}$"):
             Hub("semantic_similarity", embedder=embedder)
 
 
 def test_a_metric_keeps_its_own_judge() -> None:
-    for own in ("faithfulness(judge='offline')", load_metric("faithfulness", judge="offline")):
-        assert judge_in(Hub(own, judge="chance")) == "offline"
+    for metric in ("faithfulness(judge='offline')", load_metric("faithfulness", judge="offline")):
+        assert judge_in(Hub(metric, judge="chance")) == "offline"
 
 
 def test_the_machine_says_who_is_asked_where_nobody_else_does(
@@ -112,7 +112,7 @@ def test_the_machine_says_who_is_asked_where_nobody_else_does(
 
 
 @pytest.mark.parametrize(
-    ("spec", "said"),
+    ("spec", "message"),
     [
         ("opnai", "did you mean 'openai'"),
         ("openai(modle='x')", "has no parameter 'modle'"),
@@ -123,12 +123,12 @@ def test_the_machine_says_who_is_asked_where_nobody_else_does(
     ],
 )
 def test_an_error_in_a_variable_names_the_variable(
-    monkeypatch: pytest.MonkeyPatch, spec: str, said: str
+    monkeypatch: pytest.MonkeyPatch, spec: str, message: str
 ) -> None:
     monkeypatch.setenv("METRICHUB_JUDGE", spec)
     with pytest.raises(SpecError, match=r"^the environment variable METRICHUB_JUDGE: ") as caught:
         Hub("faithfulness")
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert judge_in(Hub("faithfulness", judge="chance")) == "chance"
     monkeypatch.setenv("METRICHUB_EMBEDDER", "nobody")
     with pytest.raises(SpecError, match=r"METRICHUB_EMBEDDER.*nobody"):
@@ -237,11 +237,11 @@ def test_a_metric_of_ones_own_gets_a_judge_and_an_embedder() -> None:
 
 
 def test_the_judge_and_the_embedder_are_required_parameters() -> None:
-    found = {parameter.name: parameter for parameter in parameters_of(Both)}
-    assert found["judge"].required
-    assert found["embedder"].required
-    assert not found["prompts"].required
-    assert described_values(found["judge"].hint) == ["a string", "Judge"]
+    parameters = {parameter.name: parameter for parameter in parameters_of(Both)}
+    assert parameters["judge"].required
+    assert parameters["embedder"].required
+    assert not parameters["prompts"].required
+    assert described_values(parameters["judge"].hint) == ["a string", "Judge"]
 
 
 def test_a_report_saved_while_judges_had_a_default_still_loads() -> None:

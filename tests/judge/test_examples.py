@@ -186,13 +186,13 @@ def test_examples_of_a_prompt_that_the_metric_does_not_ask_are_refused(tmp_path:
 
 
 def test_claims_and_questions_come_with_an_example() -> None:
-    found = {path.relative_to(path.parents[2]).as_posix() for path in SHIPPED}
+    paths = {path.relative_to(path.parents[2]).as_posix() for path in SHIPPED}
     assert {
         "judge/prompts/claims.examples.jsonl",
         "answer_relevancy/prompts/questions.examples.jsonl",
         "summarization/prompts/questions.examples.jsonl",
         "summarization_score/prompts/questions.examples.jsonl",
-    } <= found
+    } <= paths
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: f"{path.parents[1].name}/{path.name}")
@@ -217,19 +217,19 @@ def test_an_example_lists_texts_that_differ_and_invents_no_name_or_number(path: 
 
 
 @pytest.mark.parametrize(
-    ("fields", "verdict", "said"),
+    ("fields", "verdict", "message"),
     [
         ({"contexts": ["a"]}, "yes", "with the fields evidence (one has: contexts)"),
         ({"evidence": ["a"]}, "maybe", "with the verdicts yes, no, idk (one has: maybe)"),
     ],
 )
 def test_examples_of_other_fields_or_words_are_refused_before_anything_is_sent(
-    stub: Stub, tmp_path: Path, fields: dict[str, Any], verdict: str, said: str
+    stub: Stub, tmp_path: Path, fields: dict[str, Any], verdict: str, message: str
 ) -> None:
     items = {"items": [{"index": 0, "text": "A."}]}
     reply = {"verdicts": [{"index": 0, "reason": "said", "verdict": verdict}]}
     write(tmp_path, "supported", {"fields": fields | items, "reply": reply})
     hub = Hub(load_metric("faithfulness", prompts=str(tmp_path)), judge=spec(stub))
-    with pytest.raises(ParameterError, match=re.escape(said)):
+    with pytest.raises(ParameterError, match=re.escape(message)):
         hub.evaluate(**columns(1))
     assert not any("verdicts" in json.dumps(asked.body) for asked in stub.asked)

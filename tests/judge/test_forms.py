@@ -38,8 +38,8 @@ def judge(stub: Stub, **more: object) -> OpenAIJudge:
     return judge_toys.judge(stub, **{"cache": False, **more})
 
 
-async def ask_all(one: OpenAIJudge, samples: int = SAMPLES) -> list[list[str] | BaseException]:
-    asks = [one.extract(CLAIMS, {"text": f"Number {i}."}) for i in range(samples)]
+async def ask_all(judge: OpenAIJudge, samples: int = SAMPLES) -> list[list[str] | BaseException]:
+    asks = [judge.extract(CLAIMS, {"text": f"Number {i}."}) for i in range(samples)]
     return await asyncio.gather(*asks, return_exceptions=True)
 
 
@@ -64,8 +64,8 @@ def test_the_form_that_a_server_accepts_is_found_once_a_run(
     stub: Stub, forms: tuple[str, ...], more: int, concurrency: int
 ) -> None:
     stub.always = only(*forms)  # type: ignore[assignment]  # a fault
-    found = run(ask_all(judge(stub, concurrency=concurrency)))
-    assert found == [[f"Number {i}."] for i in range(SAMPLES)]
+    result = run(ask_all(judge(stub, concurrency=concurrency)))
+    assert result == [[f"Number {i}."] for i in range(SAMPLES)]
     assert len(stub.asked) == SAMPLES + more
 
 
@@ -77,8 +77,8 @@ def test_a_form_is_refused_once_a_run_though_no_reply_is_read(
         return (says("Sure!") if asked.form in forms else failure(400, "no such form"))(asked)
 
     stub.always = prose
-    found = run(ask_all(judge(stub)))
-    assert {type(one) for one in found} == {JudgeError}
+    result = run(ask_all(judge(stub)))
+    assert {type(error) for error in result} == {JudgeError}
     # Each is asked again once.
     assert len(stub.asked) == 2 * SAMPLES + more
 
@@ -98,8 +98,8 @@ def test_once_a_request_is_accepted_as_many_are_made_as_may_be(stub: Stub) -> No
         return prose(asked)
 
     stub.always = together
-    found = run(ask_all(judge(stub, concurrency=4), 17))
-    assert [str(error).partition(": ")[2][:44] for error in found] == [
+    result = run(ask_all(judge(stub, concurrency=4), 17))
+    assert [str(error).partition(": ")[2][:44] for error in result] == [
         "the reply isn't the JSON that was asked for "
     ] * 17
     assert (len(stub.asked), stub.most) == (2 * 17, 4)
@@ -108,8 +108,8 @@ def test_once_a_request_is_accepted_as_many_are_made_as_may_be(stub: Stub) -> No
 @pytest.mark.parametrize("concurrency", [1, 16])
 def test_one_empty_reply_takes_no_schemas_from_the_run(stub: Stub, concurrency: int) -> None:
     stub.faults = [says("")]
-    found = run(ask_all(judge(stub, concurrency=concurrency)))
-    assert found == [[f"Number {i}."] for i in range(SAMPLES)]
+    result = run(ask_all(judge(stub, concurrency=concurrency)))
+    assert result == [[f"Number {i}."] for i in range(SAMPLES)]
     # The schema, without it as the server may not know any, and then the schema again.
     forms = ["json_schema", "json_object"] + ["json_schema"] * (SAMPLES - 1)
     assert [asked.form for asked in stub.asked] == forms
@@ -117,14 +117,14 @@ def test_one_empty_reply_takes_no_schemas_from_the_run(stub: Stub, concurrency: 
 
 @pytest.mark.parametrize("concurrency", [1, 16])
 def test_a_server_that_ignores_schemas_gets_two(stub: Stub, concurrency: int) -> None:
-    def told(asked: Asked) -> Reply:
+    def grade(asked: Asked) -> Reply:
         if asked.form == "json_schema":
             return prose(asked)
         return completion(json.dumps(answer(asked)))
 
-    stub.always = told
-    found = run(ask_all(judge(stub, concurrency=concurrency)))
-    assert found == [[f"Number {i}."] for i in range(SAMPLES)]
+    stub.always = grade
+    result = run(ask_all(judge(stub, concurrency=concurrency)))
+    assert result == [[f"Number {i}."] for i in range(SAMPLES)]
     forms = ["json_schema", "json_object"] * 2 + ["json_object"] * (SAMPLES - 2)
     assert [asked.form for asked in stub.asked] == forms
 
@@ -141,8 +141,8 @@ def test_failures_that_say_nothing_of_the_form_hold_up_few(stub: Stub) -> None:
         return failure(500)(asked)
 
     stub.always = together
-    found = run(ask_all(judge(stub, concurrency=8), 15))
-    assert all("it failed" in str(error) for error in found)
+    result = run(ask_all(judge(stub, concurrency=8), 15))
+    assert all("it failed" in str(error) for error in result)
     assert stub.most == 4
 
 
@@ -154,12 +154,12 @@ def test_a_server_that_refuses_bounds_gets_schemas_without_them(stub: Stub, firs
         return completion(json.dumps(answer(asked)))
 
     stub.always = unbounded
-    one = judge(stub)
+    openai = judge(stub)
     if not first:
         # A grade has no list, and so no bounds.
-        run(one.grade(CLAIMS, {"text": "One."}, (1, 5)))
-    found = run(ask_all(one))
-    assert found == [[f"Number {i}."] for i in range(SAMPLES)]
+        run(openai.grade(CLAIMS, {"text": "One."}, (1, 5)))
+    result = run(ask_all(openai))
+    assert result == [[f"Number {i}."] for i in range(SAMPLES)]
     assert {asked.form for asked in stub.asked} == {"json_schema"}
     # Those on their way when the first was refused.
     more = 1 if first else 16 + 1
@@ -226,9 +226,9 @@ def test_a_refused_row_of_an_embedder_costs_itself_alone(stub: Stub) -> None:
 
 def test_a_text_that_is_too_long_costs_its_sample_alone(stub: Stub) -> None:
     stub.faults = [failure(400, "This model's maximum context length is 4096 tokens")]
-    found = run(ask_all(judge(stub)))
+    result = run(ask_all(judge(stub)))
     # Calls are made together: whichever comes first is refused.
-    (error,) = [one for one in found if isinstance(one, JudgeError)]
+    (error,) = [outcome for outcome in result if isinstance(outcome, JudgeError)]
     assert not error.ends_the_run
     assert len(stub.asked) == SAMPLES
 
@@ -240,34 +240,36 @@ ECHOED = (
 
 @pytest.mark.parametrize("echo", [ECHOED, ECHOED[:40], json.dumps({"text": ECHOED})])
 def test_words_of_the_texts_in_an_error_say_nothing_of_its_cause(stub: Stub, echo: str) -> None:
-    said = f"Unsupported parameter: 'temperature' in {echo}".replace("{", "{{").replace("}", "}}")
-    stub.always = failure(400, said)
-    one = judge(stub)
+    text = f"Unsupported parameter: 'temperature' in {echo}".replace("{", "{{").replace("}", "}}")
+    stub.always = failure(400, text)
+    openai = judge(stub)
     with pytest.raises(JudgeError, match="Unsupported parameter"):
-        run(one.extract(CLAIMS, {"text": ECHOED}))
+        run(openai.extract(CLAIMS, {"text": ECHOED}))
     with pytest.raises(JudgeUnavailable, match="the server accepts no form of this request"):
-        run(one.extract(CLAIMS, {"text": ECHOED}))
+        run(openai.extract(CLAIMS, {"text": ECHOED}))
 
 
 @pytest.mark.parametrize(
-    "said",
+    "message",
     [
         "Your request was flagged by our safety system",
         "maximum context length is 4096 tokens, and you sent 'The bridge has a safety policy'",
     ],
 )
-def test_what_an_error_says_itself_counts_whatever_the_texts_say(stub: Stub, said: str) -> None:
-    stub.always = failure(400, said)
+def test_what_an_error_says_itself_counts_whatever_the_texts_say(stub: Stub, message: str) -> None:
+    stub.always = failure(400, message)
     with pytest.raises(JudgeError) as caught:
         run(judge(stub).extract(CLAIMS, {"text": ECHOED}))
     assert not caught.value.ends_the_run
     assert len(stub.asked) == 1
 
 
-@pytest.mark.parametrize(("status", "said"), [(402, "no credit is left"), (501, "doesn't support")])
-def test_no_credit_and_no_such_service_end_the_run(stub: Stub, status: int, said: str) -> None:
+@pytest.mark.parametrize(
+    ("status", "message"), [(402, "no credit is left"), (501, "doesn't support")]
+)
+def test_no_credit_and_no_such_service_end_the_run(stub: Stub, status: int, message: str) -> None:
     stub.always = failure(status, "Insufficient Balance")
-    with pytest.raises(JudgeUnavailable, match=said):
+    with pytest.raises(JudgeUnavailable, match=message):
         run(judge(stub).extract(CLAIMS, {"text": "One."}))
 
 
@@ -283,10 +285,10 @@ def test_a_server_that_embeds_nothing_ends_the_run(stub: Stub, status: int) -> N
 
 
 def test_asking_again_says_what_was_wrong(stub: Stub) -> None:
-    one = judge(stub)
-    run(one.extract(CLAIMS, {"text": "First."}))
+    openai = judge(stub)
+    run(openai.extract(CLAIMS, {"text": "First."}))
     stub.faults = [says('{"items": "no list"}')]
-    assert run(one.extract(CLAIMS, {"text": "One."})) == ["One."]
+    assert run(openai.extract(CLAIMS, {"text": "One."})) == ["One."]
     *_, reply, wrong = stub.asked[-1].body["messages"]
     assert reply == {"role": "assistant", "content": '{"items": "no list"}'}
     assert "items: Input should be a valid" in wrong["content"]
@@ -311,8 +313,8 @@ def test_a_report_says_which_lists_were_cut(
     report.save(tmp_path / "report.json")
     note = "cut: the list of claims ends at 100 items, so the rest doesn't count"
     note = f"{how.get('repeats', 1)} {note}"
-    for one in (report, Report.load(tmp_path / "report.json"), report.pool()):
-        assert note in one.notes()["faithfulness"]
+    for version in (report, Report.load(tmp_path / "report.json"), report.pool()):
+        assert note in version.notes()["faithfulness"]
     if not how:
         assert [note in report.take([i]).notes().get("faithfulness", ()) for i in (0, 1)] == [
             True,
@@ -321,35 +323,37 @@ def test_a_report_says_which_lists_were_cut(
 
 
 def test_lists_have_an_end_in_their_schema(stub: Stub) -> None:
-    one = judge(stub)
-    run(one.extract(CLAIMS, {"text": "One."}))
+    openai = judge(stub)
+    run(openai.extract(CLAIMS, {"text": "One."}))
     assert stub.asked[-1].schema["properties"]["items"]["maxItems"] == 100
-    run(one.extract(CLAIMS, {"text": "One."}, limit=3))
+    run(openai.extract(CLAIMS, {"text": "One."}, limit=3))
     assert stub.asked[-1].schema["properties"]["items"]["maxItems"] == 3
-    run(one.verify(CLAIMS, ["a", "b"], {"text": "One."}, ("yes", "no")))
+    run(openai.verify(CLAIMS, ["a", "b"], {"text": "One."}, ("yes", "no")))
     verdicts = stub.asked[-1].schema["properties"]["verdicts"]
     assert (verdicts["minItems"], verdicts["maxItems"]) == (2, 2)
     (judged,) = stub.asked[-1].schema["$defs"].values()
     assert judged["properties"]["index"]["enum"] == [0, 1]
 
 
-@pytest.mark.parametrize("known", ["words", "none"])
-def test_a_server_that_refuses_an_enum_of_numbers_gets_none(stub: Stub, known: str) -> None:
+@pytest.mark.parametrize("keyword", ["words", "none"])
+def test_a_server_that_refuses_an_enum_of_numbers_gets_none(stub: Stub, keyword: str) -> None:
     # As Gemini words it, whose values are texts, or a server that knows no enum at all.
     def refusing(asked: Asked) -> Reply:
         listed = re.findall(r'"enum": \[([^]]*)', json.dumps(asked.body.get("response_format")))
-        if listed if known == "none" else any('"' not in values for values in listed):
+        if listed if keyword == "none" else any('"' not in values for values in listed):
             return failure(400, "reply.verdicts.index.enum: only allowed for STRING type")(asked)
         return completion(json.dumps(answer(asked)))
 
     stub.always = refusing
-    one = judge(stub)
+    openai = judge(stub)
     for _ in range(2):
-        found = run(one.verify(CLAIMS, ["a", "b"], {"text": str(len(stub.asked))}, ("yes", "no")))
-        assert [verdict.verdict for verdict in found] == ["yes", "yes"]
+        result = run(
+            openai.verify(CLAIMS, ["a", "b"], {"text": str(len(stub.asked))}, ("yes", "no"))
+        )
+        assert [verdict.verdict for verdict in result] == ["yes", "yes"]
     forms = [asked.form for asked in stub.asked]
-    refused = ["json_schema"] * (1 if known == "words" else 2)
-    assert forms == refused + ["json_schema" if known == "words" else "json_object"] * 2
+    refused = ["json_schema"] * (1 if keyword == "words" else 2)
+    assert forms == refused + ["json_schema" if keyword == "words" else "json_object"] * 2
 
 
 def test_a_model_that_repeats_itself_is_not_told_to_go_on(stub: Stub) -> None:
@@ -372,27 +376,27 @@ SYSTEM_REFUSED = {
 }
 
 
-def in_turns(status: int, said: str) -> Fault:
+def in_turns(status: int, body: str) -> Fault:
     """A model that knows users and assistants alone, in turns."""
 
     def fault(asked: Asked) -> Reply:
         roles = [message["role"] for message in asked.body["messages"]]
         if roles != [("user", "assistant")[i % 2] for i in range(len(roles))]:
-            return failure(status, said)(asked)
+            return failure(status, body)(asked)
         return completion(json.dumps({"items": ["One."]}))
 
     return fault
 
 
-@pytest.mark.parametrize(("status", "said"), SYSTEM_REFUSED.values(), ids=SYSTEM_REFUSED)
+@pytest.mark.parametrize(("status", "message"), SYSTEM_REFUSED.values(), ids=SYSTEM_REFUSED)
 def test_instructions_go_with_the_users_message_where_a_model_has_no_role_for_them(
-    stub: Stub, status: int, said: str
+    stub: Stub, status: int, message: str
 ) -> None:
-    stub.always = in_turns(status, said)
+    stub.always = in_turns(status, message)
     shown = FewShot('{"text": "Ann sings."}', '{"items": ["Ann sings."]}', "extract")
     prompt = Prompt("claims", "List the claims.", examples=(shown,))
-    one = judge(stub)
-    asks = [lambda i=i: one.extract(prompt, {"text": f"Text {i}."}) for i in range(5)]
+    openai = judge(stub)
+    asks = [lambda i=i: openai.extract(prompt, {"text": f"Text {i}."}) for i in range(5)]
 
     async def ask_all() -> list[list[str]]:
         return await asyncio.gather(*(each() for each in asks))
@@ -409,10 +413,10 @@ def test_instructions_go_with_the_users_message_where_a_model_has_no_role_for_th
 
 def test_a_second_try_keeps_the_turns(stub: Stub) -> None:
     stub.always = in_turns(400, "System role not supported")
-    one = judge(stub)
-    assert run(one.extract(CLAIMS, {"text": "One."})) == ["One."]
+    openai = judge(stub)
+    assert run(openai.extract(CLAIMS, {"text": "One."})) == ["One."]
     stub.faults = [says("")]
-    assert run(one.extract(CLAIMS, {"text": "One."})) == ["One."]
+    assert run(openai.extract(CLAIMS, {"text": "One."})) == ["One."]
     roles = [message["role"] for message in stub.asked[-1].body["messages"]]
     assert roles == ["user", "assistant", "user"]
 

@@ -33,8 +33,8 @@ class Golden(NamedTuple):
     within: float = 0.0
 
 
-def labels(*given: int) -> list[str]:
-    return ["yes" if label else "no" for label in given]
+def labels(*values: int) -> list[str]:
+    return ["yes" if label else "no" for label in values]
 
 
 def by_text(texts: Mapping[str, Sequence[str]]) -> Callable[[Fields], Sequence[str]]:
@@ -185,7 +185,7 @@ GOLDENS = {
 }
 
 
-def found(golden: Golden) -> float:
+def score_of(golden: Golden) -> float:
     hub = Hub(golden.spec, judge=Scripted(golden.answers))
     [scores] = hub(golden.columns).values()
     return scores[golden.output]
@@ -193,7 +193,7 @@ def found(golden: Golden) -> float:
 
 @pytest.mark.parametrize("golden", GOLDENS.values(), ids=GOLDENS.keys())
 def test_the_verdicts_give_the_published_number(golden: Golden) -> None:
-    assert found(golden) == golden.expected
+    assert score_of(golden) == golden.expected
 
 
 OTHERS = {name: golden for name, golden in GOLDENS.items() if golden.elsewhere is not None}
@@ -201,4 +201,4 @@ OTHERS = {name: golden for name, golden in GOLDENS.items() if golden.elsewhere i
 
 @pytest.mark.parametrize("golden", OTHERS.values(), ids=OTHERS.keys())
 def test_another_tools_number_lies_as_far_as_what_it_adds_or_rounds(golden: Golden) -> None:
-    assert found(golden) == pytest.approx(golden.elsewhere, rel=0, abs=golden.within)
+    assert score_of(golden) == pytest.approx(golden.elsewhere, rel=0, abs=golden.within)

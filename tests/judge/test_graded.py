@@ -83,10 +83,10 @@ def test_the_score_is_the_place_of_the_grade_on_its_scale(
 @given(st.dictionaries(st.integers(1, 5), st.floats(1e-6, 1.0), min_size=1))
 def test_any_weights_stay_on_the_scale(weights: dict[int, float]) -> None:
     metric = Tone(judge=Scripted({"tone": weights}))
-    found = run(metric.observe("Good day.", "Hello."))
-    assert isinstance(found, WithTrace)
-    assert -1e-9 <= found.row["score"] <= 1 + 1e-9
-    assert min(weights) - 1e-9 <= found.row["grade"] <= max(weights) + 1e-9
+    result = run(metric.observe("Good day.", "Hello."))
+    assert isinstance(result, WithTrace)
+    assert -1e-9 <= result.row["score"] <= 1 + 1e-9
+    assert min(weights) - 1e-9 <= result.row["grade"] <= max(weights) + 1e-9
 
 
 @pytest.mark.parametrize(
@@ -172,8 +172,8 @@ def test_the_judge_sees_the_chosen_columns_in_their_order() -> None:
 @pytest.mark.parametrize("name", ["prompt", "scale", "weighing", "self", "limit"])
 def test_an_input_may_have_any_name(name: str) -> None:
     judge = Listening({"tone": 3})
-    found = run(Open(judge=judge, sees=(name,)).observe(**{name: "a"}))
-    assert isinstance(found, WithTrace)
+    result = run(Open(judge=judge, sees=(name,)).observe(**{name: "a"}))
+    assert isinstance(result, WithTrace)
     assert judge.heard[0][1] == {name: "a"}
 
 

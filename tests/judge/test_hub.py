@@ -72,13 +72,13 @@ def test_explanations_and_errors_are_saved_and_loaded(tmp_path: Path) -> None:
 
 
 def test_merging_keeps_each_explanation_with_its_sample() -> None:
-    whole = Hub(Length(), judge="offline").evaluate(predictions=TEXTS)
+    report = Hub(Length(), judge="offline").evaluate(predictions=TEXTS)
     for cut in range(1, 5):
         parts = [
             Hub(Length(), judge="offline").evaluate(predictions=p)
             for p in (TEXTS[:cut], TEXTS[cut:])
         ]
-        assert parts[0].merge(parts[1]).traces == whole.traces
+        assert parts[0].merge(parts[1]).traces == report.traces
 
 
 def test_a_pooled_report_keeps_the_counts_of_errors_but_no_samples() -> None:
@@ -151,8 +151,8 @@ def test_choices_are_asked_for_in_both_orders_and_wavering_is_a_tie() -> None:
 
     class Longer(Scripted):
         async def choose(self, prompt: Prompt, candidates: Sequence[str], fields: Any) -> Any:
-            found = await super().choose(prompt, candidates, fields)
-            return found._replace(winner=int(len(candidates[1]) > len(candidates[0])))
+            choice = await super().choose(prompt, candidates, fields)
+            return choice._replace(winner=int(len(candidates[1]) > len(candidates[0])))
 
     always_first = Better(judge=Scripted({"better": 0}))
     assert run(always_first.choose("better", ["a", "bb"])).winner is None

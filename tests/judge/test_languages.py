@@ -39,7 +39,7 @@ def test_every_prompt_that_is_asked_is_there_in_chinese(metric: str) -> None:
         for name in names:
             assert _HAN.search(chinese.prompt(name).text)
             assert not _HAN.search(english.prompt(name).text)
-            assert all(_HAN.search(one.reply) for one in chinese.prompt(name).examples)
+            assert all(_HAN.search(example.reply) for example in chinese.prompt(name).examples)
 
 
 @pytest.mark.parametrize("path", TRANSLATED, ids=folder_and_name)
@@ -157,9 +157,9 @@ def test_the_command_line_sets_the_language(
     monkeypatch.chdir(tmp_path)
     write("in.jsonl", [{"prediction": "A.", "contexts": ["A."]}])
     metrics = ("-m", "faithfulness", "-m", "own = faithfulness(language='en')", "--signature")
-    found = scored("in.jsonl", *metrics, "--judge", spec(stub), "--language", "zh_CN")
-    assert "language='zh'" in found["signatures"]["faithfulness"]
-    assert "language" not in found["signatures"]["own"]
+    scores = scored("in.jsonl", *metrics, "--judge", spec(stub), "--language", "zh_CN")
+    assert "language='zh'" in scores["signatures"]["faithfulness"]
+    assert "language" not in scores["signatures"]["own"]
     assert any(asked.system.startswith("列出") for asked in stub.asked)
     assert any(asked.system.startswith("List") for asked in stub.asked)
 

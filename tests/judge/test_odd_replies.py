@@ -124,17 +124,17 @@ def test_a_reply_that_may_mean_something_else_is_asked_for_again(stub: Stub, con
     assert len(stub.asked) == 2
 
 
-@pytest.mark.parametrize("known", [False, True])
+@pytest.mark.parametrize("listed", [False, True])
 def test_a_reply_that_the_server_found_unreadable_is_asked_for_again(
-    stub: Stub, known: bool
+    stub: Stub, listed: bool
 ) -> None:
     # As Groq says it.
     unreadable = failure(400, "Failed to generate JSON.", "json_validate_failed")
-    stub.faults = [*[None] * known, unreadable]
-    one = judge(stub, cache=False)
-    for _ in range(1 + known):
-        assert run(one.extract(CLAIMS, {"text": "One."})) == ["One."]
-    assert len(stub.asked) == 2 + known
+    stub.faults = [*[None] * listed, unreadable]
+    openai = judge(stub, cache=False)
+    for _ in range(1 + listed):
+        assert run(openai.extract(CLAIMS, {"text": "One."})) == ["One."]
+    assert len(stub.asked) == 2 + listed
     assert "Failed to generate JSON" in stub.asked[-1].body["messages"][-1]["content"]
 
 
@@ -190,12 +190,12 @@ def test_vectors_of_another_form_cost_one_sample_and_are_not_stored(
 @pytest.mark.parametrize("packed", [False, True])
 def test_a_vector_is_the_same_out_of_the_store_to_the_last_bit(stub: Stub, packed: bool) -> None:
     # Numbers that float32 holds, since a server packs no others.
-    wanted = [float(number) for number in struct.unpack("<2f", struct.pack("<2f", 0.1, 1 / 3))]
-    sent = base64.b64encode(struct.pack("<2f", *wanted)).decode() if packed else wanted
+    expected = [float(number) for number in struct.unpack("<2f", struct.pack("<2f", 0.1, 1 / 3))]
+    sent = base64.b64encode(struct.pack("<2f", *expected)).decode() if packed else expected
     stub.always = raw(json.dumps({"data": [{"index": 0, "embedding": sent}]}).encode())
     embedder = embedder_of(spec(stub, model="e"))
     for _ in range(2):
-        assert run(embedder.embed(["a b"])).tolist() == [wanted]
+        assert run(embedder.embed(["a b"])).tolist() == [expected]
     assert len(stub.asked) == 1
 
 

@@ -28,14 +28,14 @@ def extract(text: str, rule: str = "sentences", limit: int | None = None) -> lis
 
 
 def judged(claim: str, *contexts: str, words: tuple[str, ...] = WORDS) -> WeighedVerdict:
-    found = run(JUDGE.verify(Prompt("p", "", "supported"), [claim], {"contexts": contexts}, words))
-    assert isinstance(found[0], WeighedVerdict)
-    return found[0]
+    result = run(JUDGE.verify(Prompt("p", "", "supported"), [claim], {"contexts": contexts}, words))
+    assert isinstance(result[0], WeighedVerdict)
+    return result[0]
 
 
 def verdict(claim: str, *contexts: str, rule: str = "supported") -> str:
-    found = run(JUDGE.verify(Prompt("p", "", rule), [claim], {"contexts": contexts}, WORDS))
-    return found[0].verdict
+    result = run(JUDGE.verify(Prompt("p", "", rule), [claim], {"contexts": contexts}, WORDS))
+    return result[0].verdict
 
 
 def test_its_label_names_the_version_of_its_rules_and_is_a_spec_of_it() -> None:
@@ -126,7 +126,7 @@ def test_amounts_plurals_clauses_and_negation(claim: str, source: str, expected:
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "same"),
+    ("first", "other", "same"),
     [
         ("It was -5 degrees.", "It was 5 degrees.", False),
         ("It was −5 degrees.", "It was -5 degrees.", True),
@@ -158,8 +158,8 @@ def test_amounts_plurals_clauses_and_negation(claim: str, source: str, expected:
         ("यह १९३२ में बना।", "यह 1932 में बना।", True),
     ],
 )
-def test_numbers_are_the_same_however_they_are_written(one: str, other: str, same: bool) -> None:
-    for claim, source in ((one, other), (other, one)):
+def test_numbers_are_the_same_however_they_are_written(first: str, other: str, same: bool) -> None:
+    for claim, source in ((first, other), (other, first)):
         assert verdict(claim, source) == ("yes" if same else "no")
 
 
@@ -182,33 +182,33 @@ def test_a_score_that_stands_somewhere_as_claimed_is_no_clash() -> None:
     ],
 )
 def test_a_claim_is_supported_by_the_share_of_it_that_is_there(claim: str, share: float) -> None:
-    found = judged(claim, "The old bridge was built in 1932.")
-    assert found.weights == pytest.approx({"yes": share, "unknown": 1 - share})
-    assert found.verdict == ("yes" if share >= 0.8 else "unknown")
+    verdict = judged(claim, "The old bridge was built in 1932.")
+    assert verdict.weights == pytest.approx({"yes": share, "unknown": 1 - share})
+    assert verdict.verdict == ("yes" if share >= 0.8 else "unknown")
 
 
 def test_a_claim_that_clashes_is_wholly_denied() -> None:
-    found = judged("The old bridge was built in 1933.", "The old bridge was built in 1932.")
-    assert (found.verdict, found.weights) == ("no", {"no": 1.0})
+    verdict = judged("The old bridge was built in 1933.", "The old bridge was built in 1932.")
+    assert (verdict.verdict, verdict.weights) == ("no", {"no": 1.0})
 
 
 def test_two_words_leave_no_room_for_undecided() -> None:
-    found = judged("The ferry sank.", "A ferry.", words=("yes", "no"))
+    verdict = judged("The ferry sank.", "A ferry.", words=("yes", "no"))
     # Of ferry and sank one is there, of the pairs none.
-    assert (found.verdict, found.weights) == ("no", pytest.approx({"yes": 1 / 3, "no": 2 / 3}))
+    assert (verdict.verdict, verdict.weights) == ("no", pytest.approx({"yes": 1 / 3, "no": 2 / 3}))
 
 
 def test_scores_count_the_share_of_each_claim() -> None:
     hub = Hub(["faithfulness", "lenient = faithfulness(idk=1.0)", "hallucination"], judge="offline")
-    found = hub(
+    scores = hub(
         predictions=["The bridge was built in 1932. It was built in 1950. Ferries sank."],
         contexts=[["The old bridge was built in 1932."]],
     )
     share = (2 * 3 / 3 + 4 / 5) / 3
-    assert found["faithfulness"]["score"] == pytest.approx(share / 3)
+    assert scores["faithfulness"]["score"] == pytest.approx(share / 3)
     # What is neither there nor denied counts where it is to count: one claim of three is denied.
-    assert found["lenient"]["score"] == pytest.approx(2 / 3)
-    assert found["hallucination"] == pytest.approx(
+    assert scores["lenient"]["score"] == pytest.approx(2 / 3)
+    assert scores["hallucination"] == pytest.approx(
         {"score": 1 - share / 3, "contradicted": 1 / 3, "unsupported": (2 - share) / 3}
     )
 
@@ -226,10 +226,10 @@ COPIES = [
 @pytest.mark.parametrize("text", COPIES)
 def test_a_summary_that_equals_its_source_scores_1(text: str) -> None:
     hub = Hub(["summarization", "summarization_score", "faithfulness"], judge="offline")
-    found = hub(predictions=[text], sources=[text], contexts=[[text]])
-    assert found["summarization"] == {"score": 1, "alignment": 1, "coverage": 1, "passed": 1}
-    assert found["summarization_score"]["qa"] == 1
-    assert found["faithfulness"]["score"] == 1
+    scores = hub(predictions=[text], sources=[text], contexts=[[text]])
+    assert scores["summarization"] == {"score": 1, "alignment": 1, "coverage": 1, "passed": 1}
+    assert scores["summarization_score"]["qa"] == 1
+    assert scores["faithfulness"]["score"] == 1
 
 
 @given(st.text() | st.text("ab不没 1,.$%5nt' not\n。-−0:０：–为是"))
@@ -272,9 +272,9 @@ def test_a_rule_that_it_does_not_know_is_refused() -> None:
 @given(st.text(), st.lists(st.text(), max_size=3))
 def test_any_text_gets_verdicts_for_all_its_claims(text: str, contexts: list[str]) -> None:
     claims = extract(text)
-    found = run(JUDGE.verify(Prompt("p", "", "supported"), claims, {"contexts": contexts}, WORDS))
-    assert [(v.index, v.item) for v in found] == list(enumerate(claims))
-    assert {v.verdict for v in found} <= set(WORDS)
+    result = run(JUDGE.verify(Prompt("p", "", "supported"), claims, {"contexts": contexts}, WORDS))
+    assert [(v.index, v.item) for v in result] == list(enumerate(claims))
+    assert {v.verdict for v in result} <= set(WORDS)
 
 
 def test_faithfulness_agrees_with_people_on_qags() -> None:
@@ -307,14 +307,14 @@ def embed(*texts: str) -> np.ndarray:
 
 
 def test_vectors_have_length_one_and_an_empty_text_is_zero() -> None:
-    found = embed("The cat sat.", "x", "", "...")
-    assert found.shape == (4, 2048)
-    assert np.linalg.norm(found, axis=1) == pytest.approx([1, 1, 0, 0])
+    result = embed("The cat sat.", "x", "", "...")
+    assert result.shape == (4, 2048)
+    assert np.linalg.norm(result, axis=1) == pytest.approx([1, 1, 0, 0])
 
 
 def test_similar_texts_are_nearer_than_others() -> None:
-    found = embed("The cat sat on the mat.", "A cat sits on the mat.", "Rates rose in March.")
-    near, far = cosine(found[:1], found[1:])[0]
+    result = embed("The cat sat on the mat.", "A cat sits on the mat.", "Rates rose in March.")
+    near, far = cosine(result[:1], result[1:])[0]
     assert near > 0.5
     assert far < 0.3
 

@@ -73,22 +73,22 @@ def test_parameters_are_sent_only_when_they_are_set(stub: Stub) -> None:
 
 def test_the_schema_has_the_words_and_the_reason_before_the_verdict(stub: Stub) -> None:
     verify(judge(stub), "It is old.")
-    given = stub.asked[0].body["response_format"]["json_schema"]
-    assert given["strict"] is True
-    one = given["schema"]["$defs"]["Judged"]
-    assert one["properties"]["verdict"]["enum"] == ["yes", "no"]
-    names = list(one["properties"])
+    schema = stub.asked[0].body["response_format"]["json_schema"]
+    assert schema["strict"] is True
+    definition = schema["schema"]["$defs"]["Judged"]
+    assert definition["properties"]["verdict"]["enum"] == ["yes", "no"]
+    names = list(definition["properties"])
     assert names.index("reason") < names.index("verdict")
     # Strict schemas list every property as required and allow no others.
-    assert one["required"] == names
-    assert one["additionalProperties"] is False
+    assert definition["required"] == names
+    assert definition["additionalProperties"] is False
 
 
 def test_long_lists_are_asked_about_in_parts(stub: Stub) -> None:
     items = [f"Item {i}." for i in range(100)]
-    found = verify(judge(stub), *items)
-    assert [v.item for v in found] == items
-    assert [v.index for v in found] == list(range(100))
+    result = verify(judge(stub), *items)
+    assert [v.item for v in result] == items
+    assert [v.index for v in result] == list(range(100))
     # 100 = 40 + 40 + 20.
     assert sorted(len(asked.data["items"]) for asked in stub.asked) == [20, 40, 40]
 
@@ -123,16 +123,16 @@ def test_blank_items_and_keys_that_nobody_asked_for_are_left_out(stub: Stub) -> 
 
 
 def test_a_bad_request_of_a_server_that_knows_schemas_is_an_error(stub: Stub) -> None:
-    one = judge(stub)
-    extract(one)
+    openai = judge(stub)
+    extract(openai)
     stub.faults = [failure(400, "the context is too long")]
     with pytest.raises(JudgeError, match="too long"):
-        extract(one, "Other.")
+        extract(openai, "Other.")
     assert len(stub.asked) == 2
 
 
 @pytest.mark.parametrize(
-    ("fault", "said"),
+    ("fault", "message"),
     [
         (says('{"items": ["One.", "Tw'), "isn't the JSON that was asked for"),
         (says("I can't say."), "isn't the JSON that was asked for"),
@@ -144,10 +144,10 @@ def test_a_bad_request_of_a_server_that_knows_schemas_is_an_error(stub: Stub) ->
     ],
 )
 def test_an_unreadable_answer_is_asked_for_twice_and_then_an_error(
-    stub: Stub, fault: judge_stub.Fault, said: str
+    stub: Stub, fault: judge_stub.Fault, message: str
 ) -> None:
     stub.always = fault
-    with pytest.raises(JudgeError, match=said) as caught:
+    with pytest.raises(JudgeError, match=message) as caught:
         extract(judge(stub))
     assert not caught.value.ends_the_run
     assert len(stub.asked) <= 2
@@ -156,17 +156,17 @@ def test_an_unreadable_answer_is_asked_for_twice_and_then_an_error(
 
 
 @pytest.mark.parametrize(
-    ("fault", "said"),
+    ("fault", "message"),
     [
         (says('{"items"', finish_reason="length"), "cut off; raise max_completion_tokens"),
         (says("", finish_reason="content_filter"), "content filter"),
     ],
 )
 def test_a_filter_or_a_cut_is_an_error_at_once(
-    stub: Stub, fault: judge_stub.Fault, said: str
+    stub: Stub, fault: judge_stub.Fault, message: str
 ) -> None:
     stub.always = fault
-    with pytest.raises(JudgeError, match=said) as caught:
+    with pytest.raises(JudgeError, match=message) as caught:
         extract(judge(stub))
     assert not caught.value.ends_the_run
     assert len(stub.asked) == 1
@@ -208,13 +208,13 @@ def test_exactly_what_is_missing_or_doubled_or_unknown_is_asked_again(
     stub: Stub, first: judge_stub.Fault, again: list[int] | None
 ) -> None:
     stub.faults = [first]
-    found = verify(judge(stub), "a", "b", "c")
-    assert [(v.index, v.item, v.verdict) for v in found] == [
+    result = verify(judge(stub), "a", "b", "c")
+    assert [(v.index, v.item, v.verdict) for v in result] == [
         (0, "a", "yes"),
         (1, "b", "yes"),
         (2, "c", "yes"),
     ]
-    asked = [[item["index"] for item in one.data["items"]] for one in stub.asked[1:]]
+    asked = [[item["index"] for item in request.data["items"]] for request in stub.asked[1:]]
     assert asked == ([] if again is None else [again])
 
 
@@ -253,7 +253,7 @@ def test_indices_of_no_item_are_an_error_the_second_time(stub: Stub) -> None:
 
 
 def test_true_is_no_index_and_no_grade(stub: Stub) -> None:
-    listed = [{"index": own, "reason": "", "verdict": "no"} for own in (False, True)]
+    listed = [{"index": value, "reason": "", "verdict": "no"} for value in (False, True)]
     stub.faults = [says(json.dumps({"verdicts": listed})), None]
     assert [v.verdict for v in verify(judge(stub), "a", "b")] == ["yes", "yes"]
     stub.faults = [says('{"reason": "fine", "score": true}')]
@@ -264,11 +264,11 @@ def test_true_is_no_index_and_no_grade(stub: Stub) -> None:
 
 def test_an_item_without_a_verdict_after_the_second_time_is_an_error(stub: Stub) -> None:
     stub.faults = [verdicts([0]), verdicts([])]
-    one = judge(stub)
+    openai = judge(stub)
     with pytest.raises(JudgeError, match="no verdict on 1 of 2 items"):
-        verify(one, "a", "b")
+        verify(openai, "a", "b")
     # Nothing was stored of it: the next run asks anew.
-    assert len(verify(one, "a", "b")) == 2
+    assert len(verify(openai, "a", "b")) == 2
     assert len(stub.asked) == 3
 
 
@@ -276,7 +276,7 @@ def test_an_item_without_a_verdict_after_the_second_time_is_an_error(stub: Stub)
 
 
 @pytest.mark.parametrize(
-    ("fault", "said"),
+    ("fault", "message"),
     [
         (failure(401, "Incorrect API key provided: {key}"), "set OPENAI_API_KEY"),
         (failure(403, "not yours, {key}"), "set OPENAI_API_KEY"),
@@ -285,10 +285,10 @@ def test_an_item_without_a_verdict_after_the_second_time_is_an_error(stub: Stub)
     ],
 )
 def test_what_no_later_call_can_mend_says_what_to_do_without_the_key(
-    stub: Stub, fault: judge_stub.Fault, said: str
+    stub: Stub, fault: judge_stub.Fault, message: str
 ) -> None:
     stub.always = fault
-    with pytest.raises(JudgeUnavailable, match=said) as caught:
+    with pytest.raises(JudgeUnavailable, match=message) as caught:
         extract(judge(stub))
     assert "\n" not in str(caught.value)
     assert KEY not in f"{caught.value!r} {caught.value.__cause__!r}"
@@ -302,7 +302,7 @@ def test_a_server_that_is_not_there_ends_the_run(stub: Stub) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fault", "said"),
+    ("fault", "text"),
     [
         (failure(500), "it failed"),
         (judge_stub.dropped, "connection broke"),
@@ -311,10 +311,10 @@ def test_a_server_that_is_not_there_ends_the_run(stub: Stub) -> None:
         (lambda asked: (422, {}, b'{"detail": [{"msg": "Too odd"}]}'), "422 - .*Too odd"),
     ],
 )
-def test_a_passing_failure_costs_one_sample(stub: Stub, fault: judge_stub.Fault, said: str) -> None:
+def test_a_passing_failure_costs_one_sample(stub: Stub, fault: judge_stub.Fault, text: str) -> None:
     # For each form of the request.
-    stub.faults = [fault] * (3 if "422" in said else 1)
-    with pytest.raises(JudgeError, match=said) as caught:
+    stub.faults = [fault] * (3 if "422" in text else 1)
+    with pytest.raises(JudgeError, match=text) as caught:
         extract(judge(stub))
     assert not caught.value.ends_the_run
     assert extract(judge(stub)) == ["One.", "Two."]

@@ -33,16 +33,18 @@ def over(fields: object) -> Any:
 
 def panel(*answers: Any, vote: By = "majority") -> Panel:
     """Judges a, b, c, …, each with one answer to the prompt."""
-    judges = [Scripted({"p": given}, label) for label, given in zip("abcde", answers, strict=False)]
+    judges = [
+        Scripted({"p": answer}, label) for label, answer in zip("abcde", answers, strict=False)
+    ]
     return Panel(judges=tuple(judges), vote=vote)
 
 
 def verdict(*answers: Any, vote: By = "majority") -> PanelVerdict:
     """What judges decide on one item, each by one word or by fractions of words."""
-    given = [[one] if isinstance(one, (str, Mapping)) else one for one in answers]
-    (found,) = run(panel(*given, vote=vote).verify(ASKED, ["x"], {}, SUPPORT))
-    assert isinstance(found, PanelVerdict)
-    return found
+    replies = [[reply] if isinstance(reply, (str, Mapping)) else reply for reply in answers]
+    (result,) = run(panel(*replies, vote=vote).verify(ASKED, ["x"], {}, SUPPORT))
+    assert isinstance(result, PanelVerdict)
+    return result
 
 
 def grade(*answers: Any, vote: By = "majority") -> Grade:
@@ -71,8 +73,8 @@ def choice(*answers: Any) -> Choice:
 def test_votes_decide_on_words(
     vote: By, answers: tuple[Any, ...], weights: dict[str, float], word: str
 ) -> None:
-    found = verdict(*answers, vote=vote)
-    assert (found.weights, found.verdict) == (weights, word)
+    result = verdict(*answers, vote=vote)
+    assert (result.weights, result.verdict) == (weights, word)
 
 
 def test_a_tie_says_so() -> None:
@@ -90,8 +92,8 @@ def test_every_vote_is_kept_with_its_reason() -> None:
 
 def test_items_are_decided_one_by_one_in_their_order() -> None:
     asked = panel(["yes", "no"], ["yes", "no"], ["no", "no"])
-    found = run(asked.verify(ASKED, ["x", "y"], {}, SUPPORT))
-    assert [(one.index, one.item, one.verdict) for one in found] == [
+    result = run(asked.verify(ASKED, ["x", "y"], {}, SUPPORT))
+    assert [(verdict.index, verdict.item, verdict.verdict) for verdict in result] == [
         (0, "x", "yes"),
         (1, "y", "no"),
     ]
@@ -120,19 +122,19 @@ def test_a_judge_that_cannot_extract_is_not_asked_to() -> None:
 
 
 def test_the_most_frequent_grade_is_taken() -> None:
-    found = grade(5, 2, 5)
-    assert found.score == 5
-    assert found.reason == (
+    result = grade(5, 2, 5)
+    assert result.score == 5
+    assert result.reason == (
         "the most frequent of a: 5 (as scripted); b: 2 (as scripted); c: 5 (as scripted)"
     )
 
 
 # Sorted 1, 2, 5; and 1, 1, 3, 5, 5.
-@pytest.mark.parametrize(("given", "median"), [((5, 1, 2), 2), ((1, 5, 3, 5, 1), 3)])
-def test_grades_without_a_majority_are_their_median(given: tuple[int, ...], median: int) -> None:
-    found = grade(*given)
-    assert found.score == median
-    assert found.reason.startswith("no majority, so the median of ")
+@pytest.mark.parametrize(("grades", "median"), [((5, 1, 2), 2), ((1, 5, 3, 5, 1), 3)])
+def test_grades_without_a_majority_are_their_median(grades: tuple[int, ...], median: int) -> None:
+    result = grade(*grades)
+    assert result.score == median
+    assert result.reason.startswith("no majority, so the median of ")
 
 
 @pytest.mark.parametrize(
@@ -148,9 +150,9 @@ def test_grades_without_a_majority_are_their_median(given: tuple[int, ...], medi
 def test_the_mean_of_grades_mixes_their_weights(
     answers: tuple[Any, ...], score: float, weights: dict[int, float]
 ) -> None:
-    found = grade(*answers, vote="mean")
-    assert found.score == pytest.approx(score)
-    assert found.weights == pytest.approx(weights)
+    result = grade(*answers, vote="mean")
+    assert result.score == pytest.approx(score)
+    assert result.weights == pytest.approx(weights)
 
 
 def test_a_grade_off_the_scale_is_an_error_though_the_mean_is_on_it() -> None:
@@ -159,16 +161,16 @@ def test_a_grade_off_the_scale_is_an_error_though_the_mean_is_on_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "winner"), [((0, 1, 0), 0), ((1, None, 1), 1), ((None, 0, None), None)]
+    ("choices", "winner"), [((0, 1, 0), 0), ((1, None, 1), 1), ((None, 0, None), None)]
 )
-def test_the_majority_chooses(given: tuple[int | None, ...], winner: int | None) -> None:
-    assert choice(*given).winner == winner
+def test_the_majority_chooses(choices: tuple[int | None, ...], winner: int | None) -> None:
+    assert choice(*choices).winner == winner
 
 
 def test_a_choice_without_a_majority_is_a_tie() -> None:
-    found = choice(0, 1)
-    assert found.winner is None
-    assert found.reason == (
+    result = choice(0, 1)
+    assert result.winner is None
+    assert result.reason == (
         "no majority, so a tie: a: the first (as scripted); b: the second (as scripted)"
     )
 
@@ -177,17 +179,17 @@ def test_a_choice_without_a_majority_is_a_tie() -> None:
 
 
 def test_the_others_decide_while_most_answered() -> None:
-    found = verdict(failing, "yes", "no", "yes")
-    assert found.verdict == "yes"
-    assert found.reason == "yes 2, no 1: as scripted; no answer of a: no verdict"
+    result = verdict(failing, "yes", "no", "yes")
+    assert result.verdict == "yes"
+    assert result.reason == "yes 2, no 1: as scripted; no answer of a: no verdict"
     assert grade(failing, 3, 3).reason.endswith("; no answer of a: no verdict")
 
 
-@pytest.mark.parametrize("given", [("yes", failing), (failing, failing, "yes")])
-def test_half_of_the_judges_are_not_enough(given: tuple[Any, ...]) -> None:
-    failed = sum(one is failing for one in given)
-    with pytest.raises(JudgeError, match=f"{failed} of {len(given)} judges of the panel failed"):
-        verdict(*given)
+@pytest.mark.parametrize("answers", [("yes", failing), (failing, failing, "yes")])
+def test_half_of_the_judges_are_not_enough(answers: tuple[Any, ...]) -> None:
+    failed = sum(reply is failing for reply in answers)
+    with pytest.raises(JudgeError, match=f"{failed} of {len(answers)} judges of the panel failed"):
+        verdict(*answers)
 
 
 def test_an_error_that_ends_the_run_ends_it() -> None:
@@ -212,14 +214,14 @@ def test_a_judge_that_leaves_items_out_is_named() -> None:
 
 @pytest.mark.parametrize("word", ["Yes", "supported", ""])
 def test_a_judge_with_words_of_its_own_is_named_and_nothing_is_counted(word: str) -> None:
-    own = Scripted({"claims": ["It is old."], "supported": [word], "p": [word]}, "own")
-    said = re.escape(
+    judge = Scripted({"claims": ["It is old."], "supported": [word], "p": [word]}, "own")
+    message = re.escape(
         f"the judge own returned the verdict {word!r}, which is none of 'yes', 'no', 'idk'"
     )
-    with pytest.raises(MetricError, match=said):
-        Hub("faithfulness", judge=own)(**SAMPLE)
-    asked = Panel(judges=(Scripted({"p": ["yes"]}), own))
-    with pytest.raises(MetricError, match=said):
+    with pytest.raises(MetricError, match=message):
+        Hub("faithfulness", judge=judge)(**SAMPLE)
+    asked = Panel(judges=(Scripted({"p": ["yes"]}), judge))
+    with pytest.raises(MetricError, match=message):
         run(asked.verify(ASKED, ["x"], {}, SUPPORT))
 
 
@@ -236,15 +238,15 @@ def test_a_hub_takes_a_list_of_judges_and_a_vote() -> None:
 
 
 def test_a_metric_and_the_machine_take_a_list_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = load_metric("faithfulness(judge=['offline', 'chance'])")
-    own = load_metric("faithfulness", judge=Panel(judges=("offline", "chance")))
+    metric = load_metric("faithfulness(judge=['offline', 'chance'])")
+    with_panel = load_metric("faithfulness", judge=Panel(judges=("offline", "chance")))
     monkeypatch.setenv("METRICHUB_JUDGE", "panel(judges=['offline', 'chance'])")
     (machine,) = Hub("faithfulness").metrics
-    assert made.label() == own.label() == machine.label()
+    assert metric.label() == with_panel.label() == machine.label()
 
 
 @pytest.mark.parametrize(
-    ("judge", "vote", "said"),
+    ("judge", "vote", "message"),
     [
         (["offline"], None, "choose two or more; to ask one judge several times, .* repeats=3"),
         (["offline", "offline(version=3)"], None, r"offline\(version=3\) once; .* repeats=3"),
@@ -254,8 +256,8 @@ def test_a_metric_and_the_machine_take_a_list_too(monkeypatch: pytest.MonkeyPatc
         ("offline", "median", "choose 'majority' or 'mean'"),
     ],
 )
-def test_what_is_no_panel_is_refused(judge: Any, vote: Any, said: str) -> None:
-    with pytest.raises(ParameterError, match=said):
+def test_what_is_no_panel_is_refused(judge: Any, vote: Any, message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
         Hub("faithfulness", judge=judge, vote=vote)
 
 
@@ -279,8 +281,8 @@ def test_a_panel_says_what_its_judges_say() -> None:
 
 def report(vote: By) -> Report:
     claims, red = ["It is old.", "It is red."], {"a": "no", "b": "yes", "c": "no"}
-    given = {by: {"claims": claims, "supported": ["yes", word]} for by, word in red.items()}
-    judges = [Scripted(script, by) for by, script in given.items()]
+    scripts = {by: {"claims": claims, "supported": ["yes", word]} for by, word in red.items()}
+    judges = [Scripted(script, by) for by, script in scripts.items()]
     return Hub("faithfulness", judge=judges, vote=vote).evaluate(**SAMPLE)
 
 
@@ -299,30 +301,30 @@ def test_an_explanation_shows_every_vote() -> None:
 def test_a_report_says_how_far_the_judges_agree_also_when_parts_are_merged() -> None:
     # Three yes; two no and a yes. Of the pairs 1 and 1/3 agree, 2/3; four of six votes are yes, so
     # chance is 16/36 + 4/36 = 5/9, and (2/3 - 5/9) / (4/9) = 1/4. Twice the same is the same.
-    said = "the 3 votes of the panel agree on 50.0% of {} items, Fleiss' kappa 0.250"
-    one = report("majority")
-    assert one.pool().notes() == one.notes()
-    assert one.notes()["faithfulness"] == [said.format(2)]
-    assert one.merge(report("majority")).notes()["faithfulness"] == [said.format(4)]
+    message = "the 3 votes of the panel agree on 50.0% of {} items, Fleiss' kappa 0.250"
+    voted = report("majority")
+    assert voted.pool().notes() == voted.notes()
+    assert voted.notes()["faithfulness"] == [message.format(2)]
+    assert voted.merge(report("majority")).notes()["faithfulness"] == [message.format(4)]
 
 
 @pytest.mark.parametrize("how", [{"samples": False}, {"workers": 2}, {"repeats": 2}])
 def test_the_note_needs_no_samples_and_counts_every_run(how: dict[str, Any]) -> None:
     hub = Hub("faithfulness", judge=["offline", "chance", "chance(seed=1)"])
     sample = {name: column * 3 for name, column in SAMPLE.items()}
-    found = hub.evaluate(**sample, **how).notes()["faithfulness"]
+    notes = hub.evaluate(**sample, **how).notes()["faithfulness"]
     # Three samples of two claims each.
     number = 6 * how.get("repeats", 1)
-    assert any(re.search(rf"the panel agree on [\d.]+% of {number} items", note) for note in found)
+    assert any(re.search(rf"the panel agree on [\d.]+% of {number} items", note) for note in notes)
 
 
 def test_a_saved_report_comes_back_with_its_panel(tmp_path: Path) -> None:
     judges = ["offline", "chance", "chance(seed=1)"]
-    made = Hub("faithfulness", judge=judges, vote="mean").evaluate(**SAMPLE)
-    made.save(tmp_path / "report.json")
+    report = Hub("faithfulness", judge=judges, vote="mean").evaluate(**SAMPLE)
+    report.save(tmp_path / "report.json")
     loaded = Report.load(tmp_path / "report.json")
-    assert loaded == made
-    assert loaded.notes() == made.notes()
+    assert loaded == report
+    assert loaded.notes() == report.notes()
     assert any("votes of the panel agree" in note for note in loaded.notes()["faithfulness"])
 
 
@@ -338,13 +340,13 @@ def test_models_extract_once_and_verify_each(stub: Stub) -> None:
     judges = [spec(stub, model=model) for model in ("a", "b", "c")]
     hub = Hub("faithfulness", judge=judges)
     assert hub.estimate(**columns(2)).calls == 8
-    found = hub.evaluate(**columns(2))
+    report = hub.evaluate(**columns(2))
     # The stub calls the second of two claims unsupported, whoever is asked.
-    assert found.scores() == {"faithfulness": {"score": 0.5}}
+    assert report.scores() == {"faithfulness": {"score": 0.5}}
     models = sorted(asked.body["model"] for asked in stub.asked)
     assert models == ["a"] * 4 + ["b"] * 2 + ["c"] * 2
-    assert len(found.replies("faithfulness", 0)) == 4
-    assert KEY not in found.signatures()["faithfulness"]
+    assert len(report.replies("faithfulness", 0)) == 4
+    assert KEY not in report.signatures()["faithfulness"]
     # What was answered is kept.
     assert hub.evaluate(**columns(2)).usage.calls == 0
 
@@ -365,23 +367,23 @@ def test_a_model_that_fails_on_a_sample_is_outvoted(stub: Stub) -> None:
     broken = [*judges[:2], spec(stub, model="d")]
     # Two of the three have answered before, so that only the last is asked.
     stub.always = failure(500)
-    found = Hub("faithfulness", judge=broken).evaluate(**columns(1))
-    assert found.scores() == {"faithfulness": {"score": 0.5}}
-    votes = found.explain("faithfulness", 0).steps[0]["claims"][0]["votes"]
+    report = Hub("faithfulness", judge=broken).evaluate(**columns(1))
+    assert report.scores() == {"faithfulness": {"score": 0.5}}
+    votes = report.explain("faithfulness", 0).steps[0]["claims"][0]["votes"]
     assert [vote["verdict"] for vote in votes] == ["yes", "yes", None]
-    assert "judge 3 gave no verdict on 2 more" in found.notes()["faithfulness"][0]
+    assert "judge 3 gave no verdict on 2 more" in report.notes()["faithfulness"][0]
 
 
 def test_a_metric_that_only_extracts_says_that_one_judge_was_asked(stub: Stub) -> None:
     judges = [spec(stub, model=model) for model in ("a", "b")]
     hub = Hub("answer_relevancy", judge=judges, embedder="offline")
     sample = {**columns(1), "questions": ["What is it?"]}
-    found = hub.evaluate(**sample)
+    report = hub.evaluate(**sample)
     assert {asked.body["model"] for asked in stub.asked if "messages" in asked.body} == {"a"}
-    said = "needs no verdicts, so only the first judge of the panel was called"
-    assert any(said in note for note in found.notes()["answer_relevancy"])
+    message = "needs no verdicts, so only the first judge of the panel was called"
+    assert any(message in note for note in report.notes()["answer_relevancy"])
     alone = Hub("answer_relevancy", judge=spec(stub), embedder="offline").evaluate(**sample)
-    assert not any(said in note for note in alone.notes().get("answer_relevancy", ()))
+    assert not any(message in note for note in alone.notes().get("answer_relevancy", ()))
 
 
 @pytest.mark.parametrize("repeats", [0, -2, 1.5])
@@ -410,11 +412,11 @@ def useful(label: str, *words: str) -> Scripted:
     ],
 )
 def test_average_precision_takes_fractions(words: list[list[str]], vote: By, score: float) -> None:
-    judges = [useful(label, *said) for label, said in zip("abcd", words, strict=False)]
+    judges = [useful(label, *words_of) for label, words_of in zip("abcd", words, strict=False)]
     hub = Hub("context_precision", judge=judges, vote=vote)
     contexts = [["one.", "two."][: len(words[0])]]
-    found = hub(questions=["q?"], references=["r."], contexts=contexts)
-    assert found["context_precision"]["score"] == pytest.approx(score)
+    scores = hub(questions=["q?"], references=["r."], contexts=contexts)
+    assert scores["context_precision"]["score"] == pytest.approx(score)
 
 
 def test_what_is_counted_whole_takes_the_word_of_the_vote() -> None:
@@ -423,8 +425,8 @@ def test_what_is_counted_whole_takes_the_word_of_the_vote() -> None:
         return [Scripted({**prompts, last: [word]}, str(i)) for i, word in enumerate(words)]
 
     opinions = judges({"opinions": ["They are lazy."], "biased": []}, "yes", "no", "no")
-    found = Hub("bias", judge=opinions, vote="mean")(predictions=["They are lazy."])["bias"]
-    assert found == {"score": pytest.approx(1 / 3), "biased": 0.0}
+    scores = Hub("bias", judge=opinions, vote="mean")(predictions=["They are lazy."])["bias"]
+    assert scores == {"score": pytest.approx(1 / 3), "biased": 0.0}
     asked = {"asked": ["A?"], "allowed": ["yes"], "answered": []}
     topics = judges(asked, "yes", "yes", "no")
     hub = Hub("topic_adherence(topics=['a'])", judge=topics, vote="mean")
@@ -437,8 +439,8 @@ def test_a_panel_holds_no_panel() -> None:
 
 
 def test_a_vote_is_that_of_the_hubs_own_judge() -> None:
-    own = load_metric("faithfulness", judge="offline")
-    hub = Hub([own, "context_relevance"], judge=["offline", "chance"], vote="majority")
+    metric = load_metric("faithfulness", judge="offline")
+    hub = Hub([metric, "context_relevance"], judge=["offline", "chance"], vote="majority")
     assert set(hub(**SAMPLE, questions=["Is it?"])) == {"faithfulness", "context_relevance"}
     with pytest.raises(ParameterError, match=r"choose none, or set it in the panel: panel\("):
         Hub("faithfulness", judge="panel(judges=['offline', 'chance'])", vote="mean")

@@ -116,11 +116,11 @@ def test_examples_count_and_so_does_their_order(tmp_path: Path) -> None:
         json.dumps({"fields": {"text": text}, "reply": {"items": [text]}})
         for text in ("It is old.", "It is red.")
     ]
-    found = set()
+    result = set()
     for shown in (lines, lines[::-1], lines[:1]):
         (tmp_path / "claims.examples.jsonl").write_text("\n".join(shown))
-        found.add(hash_of("faithfulness", prompts=str(tmp_path)))
-    assert len({*found, hash_of("faithfulness")}) == 4
+        result.add(hash_of("faithfulness", prompts=str(tmp_path)))
+    assert len({*result, hash_of("faithfulness")}) == 4
 
 
 # What is refused.
@@ -129,16 +129,16 @@ def test_examples_count_and_so_does_their_order(tmp_path: Path) -> None:
 def test_reports_of_an_edited_prompt_are_refused_by_its_name(
     edit: Callable[[str, str], None], tmp_path: Path
 ) -> None:
-    one = measured(BOTH)
+    first = measured(BOTH)
     edit("claims", "Every claim, please.")
     two = measured(BOTH)
-    signatures = one.results["faithfulness"].signature, two.results["faithfulness"].signature
-    mine, its = (found.prompts for found in signatures)
+    signatures = first.results["faithfulness"].signature, two.results["faithfulness"].signature
+    mine, its = (signature.prompts for signature in signatures)
     assert mine != its
-    said = rf"different prompts for faithfulness \('claims'\): prompts:{mine} and prompts:{its}"
-    for left in (one, saved_again(one, tmp_path / "one.json")):
+    message = rf"different prompts for faithfulness \('claims'\): prompts:{mine} and prompts:{its}"
+    for left in (first, saved_again(first, tmp_path / "one.json")):
         for ask in (left.merge, left.compare):
-            with pytest.raises(ReportError, match=said):
+            with pytest.raises(ReportError, match=message):
                 ask(two)
 
 
@@ -146,15 +146,15 @@ def test_the_offline_judge_takes_reports_of_an_edited_prompt(
     edit: Callable[[str, str], None],
 ) -> None:
     hub = Hub("faithfulness", judge="offline")
-    one = hub.evaluate(**COLUMNS)
+    report = hub.evaluate(**COLUMNS)
     edit("claims", "Every claim, please.")
-    assert one.compare(hub.evaluate(**COLUMNS), resamples=5, trials=5)["faithfulness"]
+    assert report.compare(hub.evaluate(**COLUMNS), resamples=5, trials=5)["faithfulness"]
 
 
 def test_parts_of_a_run_in_several_processes_merge() -> None:
-    whole = Hub("faithfulness", judge=JUDGE).evaluate(**COLUMNS, workers=2)
-    assert whole.prompts() == measured().prompts()
-    assert whole == measured()
+    report = Hub("faithfulness", judge=JUDGE).evaluate(**COLUMNS, workers=2)
+    assert report.prompts() == measured().prompts()
+    assert report == measured()
 
 
 # What is saved.
@@ -163,15 +163,15 @@ def test_parts_of_a_run_in_several_processes_merge() -> None:
 def test_a_saved_report_holds_each_prompt_once(tmp_path: Path) -> None:
     path, report = tmp_path / "report.json", measured(BOTH)
     loaded = saved_again(report, path)
-    found = json.loads(path.read_text())["prompts"]
-    assert [(one["name"], one["metrics"]) for one in found] == [
+    prompts = json.loads(path.read_text())["prompts"]
+    assert [(prompt["name"], prompt["metrics"]) for prompt in prompts] == [
         ("claims", BOTH),
         ("supported", BOTH),
     ]
     text = (SHARED_PROMPTS / "supported.md").read_text(encoding="utf-8")
-    assert found[1]["text"] in text
-    assert path.read_text().count(json.dumps(found[1]["text"])) == 1
-    assert found[0]["examples"][0].keys() == {"fields", "reply"}
+    assert prompts[1]["text"] in text
+    assert path.read_text().count(json.dumps(prompts[1]["text"])) == 1
+    assert prompts[0]["examples"][0].keys() == {"fields", "reply"}
     assert loaded.prompts() == report.prompts()
     assert loaded == report
 
@@ -211,9 +211,9 @@ def test_a_report_without_prompts_says_so_and_compares_and_merges(tmp_path: Path
     assert PROMPTS_UNKNOWN in old.notes()["faithfulness"]
     assert PROMPTS_UNKNOWN.startswith("prompts unknown")
     assert PROMPTS_UNKNOWN not in now.notes().get("faithfulness", ())
-    for one, other in ((old, now), (now, old)):
-        assert one.compare(other, resamples=5, trials=5)["faithfulness"]
-        merged = one.merge(other)
+    for first, other in ((old, now), (now, old)):
+        assert first.compare(other, resamples=5, trials=5)["faithfulness"]
+        merged = first.merge(other)
         assert PROMPTS_UNKNOWN in merged.notes()["faithfulness"]
         assert merged.prompts() == {}
 
@@ -221,14 +221,14 @@ def test_a_report_without_prompts_says_so_and_compares_and_merges(tmp_path: Path
 def test_a_report_without_prompts_joins_no_two_that_differ(
     edit: Callable[[str, str], None], tmp_path: Path
 ) -> None:
-    one = measured()
-    old = without_prompts(one, tmp_path / "old.json")
+    first = measured()
+    old = without_prompts(first, tmp_path / "old.json")
     edit("claims", "Every claim, please.")
     two = measured()
-    said = r"different prompts for faithfulness \('claims'\)"
-    with pytest.raises(ReportError, match=said):
-        old.merge(one, two)
-    systems = {"old": old, "one": one, "two": two}
-    with pytest.raises(ReportError, match=said):
+    message = r"different prompts for faithfulness \('claims'\)"
+    with pytest.raises(ReportError, match=message):
+        old.merge(first, two)
+    systems = {"old": old, "one": first, "two": two}
+    with pytest.raises(ReportError, match=message):
         compare_all(systems, resamples=5, trials=5)
     assert "different prompts" in unranked(systems)["faithfulness"]

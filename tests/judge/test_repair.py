@@ -29,17 +29,17 @@ TEXT = {"text": "A text."}
 
 def ask(stub: Stub, kind: str) -> list[Any]:
     """What a judge makes of the server's replies to a question of this kind."""
-    one = judge(stub, cache=False)
+    openai = judge(stub, cache=False)
     if kind == "grade":
-        return [*run(one.grade(PROMPT, TEXT, (1, 5)))[:2]]
+        return [*run(openai.grade(PROMPT, TEXT, (1, 5)))[:2]]
     if kind == "items":
-        return run(one.extract(PROMPT, TEXT))
+        return run(openai.extract(PROMPT, TEXT))
     if kind == "choice":
-        choice = run(one.choose(PROMPT, ["One.", "Two."], TEXT))
+        choice = run(openai.choose(PROMPT, ["One.", "Two."], TEXT))
         return [{0: "A", 1: "B", None: "tie"}[choice.winner], choice.reason]
     words = ("yes", "no", "idk")
-    found = run(one.verify(PROMPT, ["One.", "Two."], TEXT, words))
-    return [[verdict.verdict, verdict.reason] for verdict in found]
+    result = run(openai.verify(PROMPT, ["One.", "Two."], TEXT, words))
+    return [[verdict.verdict, verdict.reason] for verdict in result]
 
 
 def sent(case: dict[str, Any]) -> Fault:
@@ -89,16 +89,16 @@ WHOLE: list[tuple[type[AnyReply], dict[str, Any], dict[str, Any]]] = [
 def test_no_part_of_a_reply_says_anything_else(
     kind: type[AnyReply], of: dict[str, Any], reply: dict[str, Any], write: Callable[[object], str]
 ) -> None:
-    whole, schema = write(reply), schema_of(kind, **of)
-    ends = [end for end in range(len(whole)) if repaired(whole[:end], schema)]
-    for end in [*ends, len(whole)]:
-        assert json.loads(repaired(whole[:end], schema) or "") == reply
+    text, schema = write(reply), schema_of(kind, **of)
+    ends = [end for end in range(len(text)) if repaired(text[:end], schema)]
+    for end in [*ends, len(text)]:
+        assert json.loads(repaired(text[:end], schema) or "") == reply
     # What lacks are brackets, at most.
-    assert all(not whole[end:].strip("]}\"\\' ") for end in ends)
+    assert all(not text[end:].strip("]}\"\\' ") for end in ends)
 
 
 @pytest.mark.parametrize(
-    ("said", "words", "meant"),
+    ("message", "words", "meant"),
     [
         # What is around a word may be part of it, and other words may be the ones asked for.
         ("n/a.", ("n/a.", "no"), "n/a."),
@@ -112,9 +112,9 @@ def test_no_part_of_a_reply_says_anything_else(
     ],
 )
 def test_a_word_means_one_of_those_asked_for(
-    said: object, words: tuple[str, ...], meant: str | None
+    message: object, words: tuple[str, ...], meant: str | None
 ) -> None:
-    assert word_of(said, words) == meant
+    assert word_of(message, words) == meant
 
 
 # Through whole runs.
@@ -143,29 +143,29 @@ def test_repaired_replies_give_the_scores_of_sound_ones_and_are_counted(
     stub: Stub, tmp_path: Path, fault: Fault
 ) -> None:
     metrics = ["faithfulness", "rubric", "exact_match"]
-    given = {**columns(3), "references": ["x"] * 3}
-    sound = Hub(metrics, judge=spec(stub, cache=False)).evaluate(**given)
+    texts = {**columns(3), "references": ["x"] * 3}
+    sound = Hub(metrics, judge=spec(stub, cache=False)).evaluate(**texts)
     assert not any(NOTE in note for notes in sound.notes().values() for note in notes)
     stub.always = fault
     hub = Hub(metrics, judge=spec(stub))
-    report = hub.evaluate(**given)
+    report = hub.evaluate(**texts)
     assert report.scores() == sound.scores()
     assert report.counts() == sound.counts()
     assert report.usage.calls == sound.usage.calls
     report.save(tmp_path / "report.json")
     stub.always = says("Sure!")
     # Kept replies are known as repaired, too.
-    again = hub.evaluate(**given)
+    again = hub.evaluate(**texts)
     assert again.usage.calls == 0
     halves = [
-        {name: column[part] for name, column in given.items()} for part in (slice(2), slice(2, 3))
+        {name: column[part] for name, column in texts.items()} for part in (slice(2), slice(2, 3))
     ]
     merged = hub.evaluate(**halves[0]).merge(hub.evaluate(**halves[1]))
-    for one in (report, again, merged, Report.load(tmp_path / "report.json"), report.pool()):
+    for result in (report, again, merged, Report.load(tmp_path / "report.json"), report.pool()):
         # Of each sample the claims and the verdicts on them, and one grade.
-        assert f"6 {NOTE}" in one.notes()["faithfulness"]
-        assert f"3 {NOTE}" in one.notes()["rubric"]
-        assert "exact_match" not in one.notes() or NOTE not in str(one.notes()["exact_match"])
+        assert f"6 {NOTE}" in result.notes()["faithfulness"]
+        assert f"3 {NOTE}" in result.notes()["rubric"]
+        assert "exact_match" not in result.notes() or NOTE not in str(result.notes()["exact_match"])
     assert f"2 {NOTE}" in report.take([1]).notes()["faithfulness"]
     assert report.explain("rubric", 0).steps[0]["cut"] == [NOTE]
 

@@ -47,11 +47,11 @@ def test_scores_are_the_means_of_the_runs_and_the_spread_says_how_far_they_lie(s
     report = hub.evaluate(**columns(1), references=["a"], repeats=2)
     # The runs give 1 and 0, whose sample standard deviation is the root of (1/4 + 1/4) / 1.
     assert report.scores()["faithfulness"] == {"score": 0.5}
-    found = report.repeated()["faithfulness"]["score"]
-    assert found.runs == (1.0, 0.0)
-    assert (found.mean, found.low, found.high) == (0.5, 0.0, 1.0)
-    assert found.std == pytest.approx(0.5**0.5)
-    assert found.samples.tolist() == pytest.approx([0.5**0.5])
+    score = report.repeated()["faithfulness"]["score"]
+    assert score.runs == (1.0, 0.0)
+    assert (score.mean, score.low, score.high) == (0.5, 0.0, 1.0)
+    assert score.std == pytest.approx(0.5**0.5)
+    assert score.samples.tolist() == pytest.approx([0.5**0.5])
     assert list(report.repeated()) == ["faithfulness"]
     assert "|repeats:2" in report.signatures()["faithfulness"]
     assert "repeats" not in report.signatures()["exact_match"]
@@ -108,10 +108,10 @@ def test_a_sample_is_scored_by_the_runs_that_did_not_fail(stub: Stub) -> None:
     report = Hub("faithfulness", judge=spec(stub)).evaluate(**columns(1), repeats=2)
     assert report.scores() == {"faithfulness": {"score": 0.5}}
     assert report.counts() == {"faithfulness": {}}
-    found = report.repeated()["faithfulness"]["score"]
-    assert np.isnan(found.runs[0])
-    assert found.runs[1] == 0.5
-    assert np.isnan(found.std)
+    score = report.repeated()["faithfulness"]["score"]
+    assert np.isnan(score.runs[0])
+    assert score.runs[1] == 0.5
+    assert np.isnan(score.std)
 
 
 def test_what_fails_in_every_run_is_an_error(stub: Stub) -> None:

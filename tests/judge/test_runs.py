@@ -71,9 +71,9 @@ def faulty(seed: int) -> judge_stub.Fault:
     times: Counter[str] = Counter()
 
     def fault(asked: judge_stub.Asked) -> judge_stub.Reply:
-        said = json.dumps(asked.body["messages"])
-        times[said] += 1
-        chance = random.Random(f"{seed} {times[said]} {said}")
+        message = json.dumps(asked.body["messages"])
+        times[message] += 1
+        chance = random.Random(f"{seed} {times[message]} {message}")
         verifies = "verdicts" in asked.schema["properties"]
         if chance.random() < 0.2:
             return chance.choice(faults if verifies else faults[:-2])(asked)
@@ -148,21 +148,21 @@ def test_what_is_cancelled_asks_no_further(stub: Stub) -> None:
 
 def test_it_works_from_threads_with_one_limit_for_all(stub: Stub) -> None:
     hub = Hub(load_metric("faithfulness", judge=spec(stub, concurrency=2)))
-    found: list[Report] = []
+    results: list[Report] = []
     first, texts = columns(1), {k: v[1:] for k, v in columns(5).items()}
     # The first call is alone, as it finds out what the server accepts.
     hub.evaluate(**first)
     stub.gate = threading.Barrier(2)
 
     def score(start: int) -> None:
-        found.append(hub.evaluate(**{k: v[start : start + 2] for k, v in texts.items()}))
+        results.append(hub.evaluate(**{k: v[start : start + 2] for k, v in texts.items()}))
 
     threads = [threading.Thread(target=score, args=(start,)) for start in (0, 2)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert [report.scores()["faithfulness"]["score"] for report in found] == [0.5, 0.5]
+    assert [report.scores()["faithfulness"]["score"] for report in results] == [0.5, 0.5]
     assert stub.most == 2
 
 
@@ -194,8 +194,8 @@ print(json.dumps([report.scores(), report.usage.calls]))
 
 
 def test_a_run_that_is_killed_and_started_again_repeats_no_finished_call(stub: Stub) -> None:
-    given = json.dumps([spec(stub, concurrency=1), columns(6)])
-    command = [sys.executable, "-c", PROGRAM, given]
+    settings = json.dumps([spec(stub, concurrency=1), columns(6)])
+    command = [sys.executable, "-c", PROGRAM, settings]
     victim: list[subprocess.Popen[bytes]] = []
     ready = threading.Event()
 
@@ -223,8 +223,8 @@ def test_several_processes_share_a_store(stub: Stub) -> None:
         [sys.executable, "-c", PROGRAM, json.dumps([spec(stub), columns(10)])] for _ in range(2)
     ]
     running = [subprocess.Popen(c, stdout=subprocess.PIPE, text=True) for c in commands_]
-    said = [process.communicate(timeout=120)[0] for process in running]
-    assert [json.loads(text)[0] for text in said] == [{"faithfulness": {"score": 0.5}}] * 2
+    outputs = [process.communicate(timeout=120)[0] for process in running]
+    assert [json.loads(text)[0] for text in outputs] == [{"faithfulness": {"score": 0.5}}] * 2
     report = Hub(load_metric("faithfulness", judge=spec(stub))).evaluate(**columns(10))
     assert report.usage == Usage(cached=20)
 
@@ -240,14 +240,14 @@ def test_the_program_ends_with_4_where_a_judge_failed(stub: Stub, tmp_path: Path
     assert commands.run("score", str(file), "-m", metric).exit_code == 0
     stub.always = failure(500)
     failing = f'faithfulness(judge="{spec(stub, cache=False)}")'
-    found = commands.run("score", str(file), "-m", failing)
-    assert found.exit_code == 4
-    assert "2 failed" in found.stderr
+    result = commands.run("score", str(file), "-m", failing)
+    assert result.exit_code == 4
+    assert "2 failed" in result.stderr
     stub.always = failure(401)
-    found = commands.run("score", str(file), "-m", failing)
-    assert found.exit_code == 4
-    assert found.stderr.count("\n") == 1
-    assert "set OPENAI_API_KEY" in found.stderr
+    result = commands.run("score", str(file), "-m", failing)
+    assert result.exit_code == 4
+    assert result.stderr.count("\n") == 1
+    assert "set OPENAI_API_KEY" in result.stderr
 
 
 # With an embedder too.

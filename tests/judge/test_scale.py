@@ -105,23 +105,23 @@ def test_under_random_faults_every_sample_has_a_score_a_reason_or_a_cause(
     # Silent servers are given up on after the timeout, and the client tries each call twice.
     judge = spec(stub, concurrency=32, timeout=5.0, max_retries=1)
     report = Hub(METRICS, judge=judge, embedder="offline").evaluate(**columns())
-    assert set(faults.made) == set(KINDS)
-    assert 0.17 < faults.made.total() / faults.asked.total() < 0.23
+    assert set(faults.injected) == set(KINDS)
+    assert 0.17 < faults.injected.total() / faults.asked.total() < 0.23
     failed = 0
     for name, right in undisturbed.report.samples().items():
-        found, evidence = report.samples()[name]["score"], report.traces[name]
+        score, evidence = report.samples()[name]["score"], report.traces[name]
         status = [report.explain(name, i)[:2] for i in range(SIZE)]
         count = {kind: sum(s == kind for s, _ in status) for kind in ("ok", "unanswered", "error")}
         assert sum(count.values()) == SIZE
-        assert count["ok"] == np.count_nonzero(~np.isnan(found)) > SIZE / 2
+        assert count["ok"] == np.count_nonzero(~np.isnan(score)) > SIZE / 2
         assert count["error"] == len(evidence.errors) == evidence.errors_by_cause.total() > 0
         assert all(reason for kind, reason in status if kind != "ok")
-        said = report.counts()[name]
-        assert said.get("unanswered", 0) == count["unanswered"]
-        assert said["errors"] == count["error"]
+        message = report.counts()[name]
+        assert message.get("unanswered", 0) == count["unanswered"]
+        assert message["errors"] == count["error"]
         # Whatever happened, a score is the right one.
-        scored = ~np.isnan(found)
-        np.testing.assert_array_equal(found[scored], right["score"][scored])
+        scored = ~np.isnan(score)
+        np.testing.assert_array_equal(score[scored], right["score"][scored])
         failed += count["error"]
     assert report.failed == failed
     # Once the server is well again, the rest is asked for, and nothing else.
@@ -145,11 +145,11 @@ Hub(metrics, judge=judge, embedder="offline").evaluate(**columns).save(sys.argv[
 def test_a_run_killed_half_way_is_finished_by_the_next_without_a_call_made_twice(
     undisturbed: Undisturbed, alone: None, tmp_path: Path
 ) -> None:
-    stub, whole = undisturbed.stub, undisturbed.calls
-    given, saved = tmp_path / "given.json", tmp_path / "report.json"
-    given.write_text(json.dumps([METRICS, spec(stub), columns()]))
-    command = [sys.executable, "-c", PROGRAM, str(given), str(saved)]
-    start, half = len(stub.asked), whole // 2
+    stub, calls = undisturbed.stub, undisturbed.calls
+    inputs, saved = tmp_path / "given.json", tmp_path / "report.json"
+    inputs.write_text(json.dumps([METRICS, spec(stub), columns()]))
+    command = [sys.executable, "-c", PROGRAM, str(inputs), str(saved)]
+    start, half = len(stub.asked), calls // 2
     victim: list[subprocess.Popen[bytes]] = []
     ready = threading.Event()
 
@@ -165,15 +165,15 @@ def test_a_run_killed_half_way_is_finished_by_the_next_without_a_call_made_twice
     ready.set()
     assert victim[0].wait(120) == -signal.SIGKILL
     stub.always = None
-    kept = stored(tmp_path / "cache")
+    answers = stored(tmp_path / "cache")
     # All that was answered is there, but for what was in flight.
-    assert half - WORKERS <= kept < half
+    assert half - WORKERS <= answers < half
     start = len(stub.asked)
     subprocess.run(command, check=True)
     later = [json.dumps(asked.body) for asked in stub.asked[start:]]
     # The store grew by one with each call, so that none was there already.
-    assert len(later) == len(set(later)) == whole - kept
-    assert stored(tmp_path / "cache") == whole
+    assert len(later) == len(set(later)) == calls - answers
+    assert stored(tmp_path / "cache") == calls
     undisturbed.report.save(tmp_path / "whole.json")
     assert _without_usage(saved) == _without_usage(tmp_path / "whole.json")
 

@@ -27,8 +27,8 @@ KEY, PASSWORD, HEADER = "sk-canary-0123456789", "s3cret-pass", "gateway-token-98
 
 def judge(stub: Stub, **more: Any) -> OpenAIJudge:
     url = stub.url.replace("http://", f"http://user:{PASSWORD}@") + "?api-version=v7-hidden"
-    given = {"api_key": KEY, "extra_headers": {"X-Gateway": HEADER}, "base_url": url} | more
-    return OpenAIJudge(model="stub", max_retries=0, timeout=60, cache=False, **given)
+    options = {"api_key": KEY, "extra_headers": {"X-Gateway": HEADER}, "base_url": url} | more
+    return OpenAIJudge(model="stub", max_retries=0, timeout=60, cache=False, **options)
 
 
 def held(thing: object) -> list[str]:
@@ -39,18 +39,18 @@ def held(thing: object) -> list[str]:
     return [secret for secret in names if secret.encode() in data]
 
 
-@pytest.mark.parametrize("given", [True, False])
+@pytest.mark.parametrize("chosen", [True, False])
 def test_no_pickle_repr_or_report_holds_a_secret(
-    stub: Stub, monkeypatch: pytest.MonkeyPatch, given: bool
+    stub: Stub, monkeypatch: pytest.MonkeyPatch, chosen: bool
 ) -> None:
-    if not given:
+    if not chosen:
         monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    one = judge(stub) if given else judge(stub, api_key=None)
-    metric = load_metric("faithfulness", judge=one)
+    openai = judge(stub) if chosen else judge(stub, api_key=None)
+    metric = load_metric("faithfulness", judge=openai)
     hub = Hub(metric)
     report = hub.evaluate(**columns(2))
     assert report.counts()["faithfulness"].get("errors") is None
-    for thing in (one, metric, hub, report):
+    for thing in (openai, metric, hub, report):
         assert held(thing) == []
         shown = f"{thing!r} {thing}"
         assert not [secret for secret in (KEY, PASSWORD, HEADER, "hidden") if secret in shown]
@@ -98,20 +98,20 @@ def test_query_headers_and_body_reach_the_server(stub: Stub) -> None:
 
     stub.always = note
     body = {"chat_template_kwargs": {"enable_thinking": False}}
-    one = judge(stub, extra_body=body, top_p=0.5, max_tokens=300)
+    openai = judge(stub, extra_body=body, top_p=0.5, max_tokens=300)
     with pytest.raises(JudgeError):
-        run(one.extract(CLAIMS, {"text": "One."}))
+        run(openai.extract(CLAIMS, {"text": "One."}))
     [asked] = seen
     assert asked.path.endswith("/chat/completions?api-version=v7-hidden")
     assert asked.body["chat_template_kwargs"] == {"enable_thinking": False}
     assert (asked.body["top_p"], asked.body["max_tokens"]) == (0.5, 300)
-    assert "enable_thinking" in one.label
+    assert "enable_thinking" in openai.label
 
 
 def test_another_query_is_another_answer_in_the_store(stub: Stub) -> None:
     for query in ("?api-version=1", "?api-version=2", "?api-version=1"):
-        one = OpenAIJudge(model="stub", base_url=stub.url + query)
-        run(one.extract(CLAIMS, {"text": "One."}))
+        judge = OpenAIJudge(model="stub", base_url=stub.url + query)
+        run(judge.extract(CLAIMS, {"text": "One."}))
     assert len(stub.asked) == 2
 
 
@@ -139,8 +139,8 @@ def test_a_spec_keeps_its_secrets_out_of_everything_too(
         json.dumps(report.notes()),
     ]
     for secret in (ENCODED, unquote(ENCODED), HEADER):
-        for one in shown:
-            assert secret not in str(one)
+        for entry in shown:
+            assert secret not in str(entry)
 
 
 def test_a_spec_that_cannot_be_read_is_not_repeated_with_its_password() -> None:
@@ -163,11 +163,11 @@ def test_a_spec_that_cannot_be_read_is_not_repeated_with_its_password() -> None:
 )
 def test_every_form_of_a_password_is_masked(stub: Stub, address: str, echoed: str) -> None:
     stub.always = failure(500, f"bad credentials {echoed}")
-    one = judge(stub, base_url=stub.url.replace("://", f"://{address}@"))
+    openai = judge(stub, base_url=stub.url.replace("://", f"://{address}@"))
     with pytest.raises(JudgeError) as caught:
-        run(one.extract(CLAIMS, {"text": "One."}))
+        run(openai.extract(CLAIMS, {"text": "One."}))
     assert echoed not in str(caught.value)
-    assert echoed.encode() not in pickle.dumps(one)
+    assert echoed.encode() not in pickle.dumps(openai)
 
 
 @pytest.mark.parametrize("reply", ["Your key {} is out of credit", "x" * 60 + " {}"])
@@ -183,8 +183,8 @@ def test_a_key_with_a_line_feed_is_used_without_it(
     stub: Stub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", f"{KEY}\n")
-    one = OpenAIJudge(model="stub", base_url=stub.url)
-    assert run(one.extract(CLAIMS, {"text": "One."})) is not None
+    judge = OpenAIJudge(model="stub", base_url=stub.url)
+    assert run(judge.extract(CLAIMS, {"text": "One."})) is not None
 
 
 @pytest.mark.parametrize("key", ["x", "EMPTY"])
@@ -195,12 +195,12 @@ def test_a_dummy_key_hides_no_parts_of_words(stub: Stub, key: str) -> None:
 
 
 def test_keys_and_headers_stay_with_the_server_that_was_called(stub: Stub) -> None:
-    one = judge(stub, base_url=stub.url)
+    first = judge(stub, base_url=stub.url)
     with serving() as other:
         stub.faults = [moved(f"{other.url}/elsewhere"), moved(f"{stub.url}/here")]
         with pytest.raises(JudgeError, match="redirects to http://127"):
-            run(one.extract(CLAIMS, {"text": "One."}))
-        assert run(one.extract(CLAIMS, {"text": "Two."})) == ["Two."]
+            run(first.extract(CLAIMS, {"text": "One."}))
+        assert run(first.extract(CLAIMS, {"text": "Two."})) == ["Two."]
     assert not other.asked
     # Another path of the same server is no other server.
     assert [asked.headers["x-gateway"] for asked in stub.asked] == [HEADER] * 3

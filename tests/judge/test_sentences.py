@@ -69,4 +69,6 @@ def test_no_english_word_speaks_for_another_language() -> None:
     # A single one decides where a text has no English function word.
     english = {"as", "come", "den", "die", "do", "i", "it", "man", "me", "met", "more", "no"}
     english |= {"pan", "par", "sale", "son", "van", "war", "we"}
-    assert not {word for name, own in _WORDS_OF.items() if name != "en" for word in own} & english
+    assert (
+        not {word for name, words in _WORDS_OF.items() if name != "en" for word in words} & english
+    )

@@ -20,14 +20,14 @@ def refused(folder: Path, metric: str, name: str, text: str) -> str:
 
 @pytest.mark.parametrize("slot", ["{text}", "{{text}}", "{{ text }}", "{context}"])
 def test_texts_are_no_slots_and_the_error_names_the_field(tmp_path: Path, slot: str) -> None:
-    said = refused(tmp_path, "faithfulness", "claims", f"List the claims of: {slot}")
-    assert said.startswith(f"claims.md without {slot}, which nothing is filled into")
-    assert said.endswith('which may name the field "text"')
+    message = refused(tmp_path, "faithfulness", "claims", f"List the claims of: {slot}")
+    assert message.startswith(f"claims.md without {slot}, which nothing is filled into")
+    assert message.endswith('which may name the field "text"')
 
 
 def test_the_error_names_all_fields_of_a_prompt(tmp_path: Path) -> None:
-    said = refused(tmp_path, "context_utilization", "useful", "Is it useful? {question}")
-    assert said.endswith('may name the field "question" and the field "answer"')
+    message = refused(tmp_path, "context_utilization", "useful", "Is it useful? {question}")
+    assert message.endswith('may name the field "question" and the field "answer"')
 
 
 @pytest.mark.parametrize("text", ['Reply as {"items": []}.', "Of {3} or {} or {a, b}.", "Plain."])
@@ -37,14 +37,14 @@ def test_other_braces_are_text(tmp_path: Path, text: str) -> None:
 
 
 def test_slots_that_a_metric_fills_are_all_there_in_double_braces(tmp_path: Path) -> None:
-    whole = "Grade {{graded}} by {{criteria}}: {{steps}}"
+    template = "Grade {{graded}} by {{criteria}}: {{steps}}"
     for slot in ("{criteria}", "{{ criteria }}"):
-        said = refused(tmp_path, "g_eval", "grade", whole.replace("{{criteria}}", slot))
-        assert said == f"grade.md with {{{{criteria}}}} in place of {slot}"
-    said = refused(tmp_path, "g_eval", "grade", "Grade {{graded}}.")
-    assert re.fullmatch(r"grade\.md with {{criteria}} and {{steps}} in it", said)
-    (tmp_path / "grade.md").write_text(whole, encoding="utf-8")
-    assert load_metric("g_eval", prompts=str(tmp_path)).prompt("grade").text == whole
+        message = refused(tmp_path, "g_eval", "grade", template.replace("{{criteria}}", slot))
+        assert message == f"grade.md with {{{{criteria}}}} in place of {slot}"
+    message = refused(tmp_path, "g_eval", "grade", "Grade {{graded}}.")
+    assert re.fullmatch(r"grade\.md with {{criteria}} and {{steps}} in it", message)
+    (tmp_path / "grade.md").write_text(template, encoding="utf-8")
+    assert load_metric("g_eval", prompts=str(tmp_path)).prompt("grade").text == template
 
 
 @pytest.mark.parametrize("text", ["", " \n", "<!-- offline: sentences -->\n"])
@@ -59,8 +59,8 @@ def test_a_mark_of_the_encoding_is_no_part_of_a_prompt_or_its_examples(tmp_path:
     (tmp_path / "claims.md").write_text(text, encoding="utf-8-sig")
     line = '{"fields": {"text": "A sings."}, "reply": {"items": ["A sings."]}}'
     (tmp_path / "claims.examples.jsonl").write_text(line, encoding="utf-8-sig")
-    found = Prompt.read(tmp_path / "claims.md")
-    assert (found.text, found.rule, len(found.examples)) == ("List them.", "sentences", 1)
+    samples = Prompt.read(tmp_path / "claims.md")
+    assert (samples.text, samples.rule, len(samples.examples)) == ("List them.", "sentences", 1)
 
 
 def test_a_prompt_that_is_no_utf_8_is_refused_in_one_line(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def test_the_answer_is_what_follows_the_thinking(content: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         (f"{DRAFT} …wait, correct: {FINAL}", "2 answers that contradict each other"),
         (f"<think>so</think>{DRAFT} {FINAL} {FINAL}", "3 answers that contradict each other"),
@@ -61,8 +61,8 @@ def test_the_answer_is_what_follows_the_thinking(content: str) -> None:
         ("{" * 50_000, "the reply isn't the JSON that was asked for"),
     ],
 )
-def test_what_leaves_the_answer_open_is_unreadable(content: str, said: str) -> None:
-    with pytest.raises(Unreadable, match=said):
+def test_what_leaves_the_answer_open_is_unreadable(content: str, message: str) -> None:
+    with pytest.raises(Unreadable, match=message):
         read_reply(Graded, content)
 
 
@@ -75,16 +75,16 @@ def test_an_object_inside_another_is_no_answer_of_its_own() -> None:
 @pytest.mark.parametrize("weights", ['{"1": 1.0}', '{"99": 1.0}', '{"1": 0.0}'])
 def test_a_model_sets_no_weights_of_its_own(stub: Stub, weights: str) -> None:
     stub.always = says(f'{{"reason": "r", "score": 4, "weights": {weights}}}')
-    one = judge(stub, cache=False)
-    assert run(one.grade(Prompt("p", "Grade."), {"text": "A."}, (1, 5))).score == 4.0
+    openai = judge(stub, cache=False)
+    assert run(openai.grade(Prompt("p", "Grade."), {"text": "A."}, (1, 5))).score == 4.0
 
 
 def test_a_judge_grades_by_the_answer_and_asks_again_where_two_contradict(stub: Stub) -> None:
-    one = judge(stub, cache=False)
+    openai = judge(stub, cache=False)
     stub.always = says(f"<think>{DRAFT}</think>{FINAL}")
-    assert run(one.grade(GRADE, {"text": "a"}, (1, 5))).score == 4
+    assert run(openai.grade(GRADE, {"text": "a"}, (1, 5))).score == 4
     stub.faults = [says(f"{DRAFT} or {FINAL}")]
-    assert run(one.grade(GRADE, {"text": "b"}, (1, 5))).score == 4
+    assert run(openai.grade(GRADE, {"text": "b"}, (1, 5))).score == 4
     stub.always = says(f"{DRAFT} or {FINAL}")
     with pytest.raises(JudgeError, match="contradict each other"):
-        run(one.grade(GRADE, {"text": "c"}, (1, 5)))
+        run(openai.grade(GRADE, {"text": "c"}, (1, 5)))

@@ -23,14 +23,14 @@ from tests.judge_toys import columns, spec
 
 def test_an_estimate_counts_the_calls_that_the_run_then_makes_and_sends_nothing(stub: Stub) -> None:
     hub = Hub(["faithfulness", "context_recall"], judge=spec(stub))
-    given = columns(5)
-    given["references"] = [f"The reference {i}." for i in range(5)]
-    estimate = hub.estimate(**given)
+    options = columns(5)
+    options["references"] = [f"The reference {i}." for i in range(5)]
+    estimate = hub.estimate(**options)
     assert not stub.asked
     # Claims of the answer and of the reference, and the verdicts on both.
     assert (estimate.calls, estimate.cached) == (20, 0)
-    assert hub.evaluate(**given).usage.calls == 20
-    assert hub.estimate(**given) == Usage(cached=20)
+    assert hub.evaluate(**options).usage.calls == 20
+    assert hub.estimate(**options) == Usage(cached=20)
 
 
 def test_an_estimate_counts_a_call_that_two_metrics_share_once(stub: Stub) -> None:
@@ -72,12 +72,12 @@ def test_without_a_model_nothing_is_estimated() -> None:
     "metric", ["pairwise", "answer_relevancy(embedder={0!r})", "coherence", "summarization"]
 )
 def test_every_primitive_is_estimated(stub: Stub, metric: str) -> None:
-    given = {name: ["A text. Another."] for name in ("predictions", "references", "sources")}
+    options = {name: ["A text. Another."] for name in ("predictions", "references", "sources")}
     hub = Hub(metric.format(spec(stub)), judge=spec(stub))
-    given["questions"] = ["Which one?"]
-    given["predictions"] = ["Some text. Yet another."]
-    estimate = hub.estimate(**given)
-    assert estimate.calls == hub.evaluate(**given).usage.calls > 0
+    options["questions"] = ["Which one?"]
+    options["predictions"] = ["Some text. Yet another."]
+    estimate = hub.estimate(**options)
+    assert estimate.calls == hub.evaluate(**options).usage.calls > 0
 
 
 # After: money.
@@ -158,14 +158,14 @@ def test_a_report_says_which_models_answered_and_notes_where_there_were_two(
     assert stored.usage.calls == 0
     parts = [{name: column[i : i + 1] for name, column in columns(3).items()} for i in range(3)]
     merged = functools.reduce(Report.merge, map(lambda part: hub.evaluate(**part), parts))
-    for one in (report, stored, merged, Report.load(tmp_path / "report.json"), report.pool()):
-        assert one.usage.models == counts
-        notes = one.notes()
+    for version in (report, stored, merged, Report.load(tmp_path / "report.json"), report.pool()):
+        assert version.usage.models == counts
+        notes = version.notes()
         both = "m was answered by m-2026-08-06 fp_1 (2) and m-2026-05-13 fp_1 (4)"
         swapped = "m was answered by m-2026-05-13 fp_1 (4) and m-2026-08-06 fp_1 (2)"
         assert {both, swapped} & {*notes["faithfulness"]}
         assert not {both, swapped} & {*notes["rubric"]}
-        for text in (str(one.usage), json.dumps(one.to_dict()["usage"])):
+        for text in (str(version.usage), json.dumps(version.to_dict()["usage"])):
             assert "m-2026-08-06 fp_1" in text
     assert "m-2026-08-06 fp_1 (2)" in (tmp_path / "report.html").read_text("utf-8")
 

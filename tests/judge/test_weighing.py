@@ -25,8 +25,8 @@ FOUR_OR_FIVE = {"4": 0.2, "5": 0.8}
 pytestmark = pytest.mark.usefixtures("alone")
 
 
-def grade(one: OpenAIJudge, weighing: Sampling, scale: tuple[int, int] = (1, 5)) -> Grade:
-    return run(one.grade(TONE, {"text": "x"}, scale, weighing))
+def grade(openai: OpenAIJudge, weighing: Sampling, scale: tuple[int, int] = (1, 5)) -> Grade:
+    return run(openai.grade(TONE, {"text": "x"}, scale, weighing))
 
 
 def graded(score: int, reason: str = "so") -> Fault:
@@ -58,9 +58,9 @@ def weighed(tokens: Sequence[str], likely: Mapping[str, float], place: int = 1) 
 
 
 def test_samples_are_further_calls_of_the_same_request_and_are_kept(stub: Stub) -> None:
-    one = grade(judge(stub), Sampling())
+    weighed = grade(judge(stub), Sampling())
     # The stub gives the middle of 1 to 5; one answer has no weights.
-    assert (one.score, dict(one.weights)) == (3.0, {})
+    assert (weighed.score, dict(weighed.weights)) == (3.0, {})
     five = grade(judge(stub), Sampling(samples=5))
     assert len(stub.asked) == 5
     assert grade(judge(stub), Sampling(samples=5)) == five
@@ -74,10 +74,10 @@ def test_samples_are_further_calls_of_the_same_request_and_are_kept(stub: Stub) 
 
 def test_the_grade_of_several_answers_is_their_mean(stub: Stub) -> None:
     stub.faults = [graded(5), graded(2), graded(5), graded(4)]
-    found = grade(judge(stub), Sampling(samples=4))
+    result = grade(judge(stub), Sampling(samples=4))
     # (5 + 2 + 5 + 4) / 4 = 4, whatever the order in which they come.
-    assert found.score == pytest.approx(4.0)
-    assert dict(found.weights) == {5: 0.5, 2: 0.25, 4: 0.25}
+    assert result.score == pytest.approx(4.0)
+    assert dict(result.weights) == {5: 0.5, 2: 0.25, 4: 0.25}
 
 
 def test_the_reason_is_that_of_the_answer_nearest_to_the_mean(stub: Stub) -> None:
@@ -114,14 +114,14 @@ def test_the_grade_is_the_mean_by_the_probabilities_at_the_score(
     stub: Stub, tokens: list[str], likely: dict[str, float]
 ) -> None:
     stub.faults = [weighed(tokens, likely)]
-    found = grade(judge(stub), LOGPROBS)
-    assert found.score == pytest.approx(4.8)
-    assert dict(found.weights) == {4: pytest.approx(0.2), 5: pytest.approx(0.8)}
-    assert found.reason == "so"
+    result = grade(judge(stub), LOGPROBS)
+    assert result.score == pytest.approx(4.8)
+    assert dict(result.weights) == {4: pytest.approx(0.2), 5: pytest.approx(0.8)}
+    assert result.reason == "so"
     sent = stub.asked[0].body
     assert (sent["logprobs"], sent["top_logprobs"]) == (True, 20)
     # They are stored with the answer.
-    assert grade(judge(stub), LOGPROBS) == found
+    assert grade(judge(stub), LOGPROBS) == result
     assert len(stub.asked) == 1
 
 
@@ -183,8 +183,8 @@ def weights(tokens: list[Any], scale: tuple[int, int] = (1, 5)) -> dict[int, flo
 def test_a_number_in_the_reason_is_not_taken_for_the_score() -> None:
     # The quotes inside the reason are escaped, as JSON wants them.
     texts = ('{"reason":"', "1", ' of \\"score\\": 2', '","score":', "5", "}")
-    found = weights(tokens_of(*texts, t1={"1": 1.0}, t4={"4": 0.25, "5": 0.75}))
-    assert found == {4: pytest.approx(0.25), 5: pytest.approx(0.75)}
+    result = weights(tokens_of(*texts, t1={"1": 1.0}, t4={"4": 0.25, "5": 0.75}))
+    assert result == {4: pytest.approx(0.25), 5: pytest.approx(0.75)}
 
 
 def test_of_two_answers_in_one_reply_the_last_counts() -> None:
@@ -193,8 +193,8 @@ def test_of_two_answers_in_one_reply_the_last_counts() -> None:
 
 
 def test_a_negative_score_is_one_token_or_two() -> None:
-    whole = tokens_of('{"score":', "-1", "}", t1={"-1": 0.75, "2": 0.25})
-    assert weights(whole, (-2, 2)) == {-1: pytest.approx(0.75), 2: pytest.approx(0.25)}
+    tokens = tokens_of('{"score":', "-1", "}", t1={"-1": 0.75, "2": 0.25})
+    assert weights(tokens, (-2, 2)) == {-1: pytest.approx(0.75), 2: pytest.approx(0.25)}
     parts = tokens_of(
         '{"score":', "-", "1", "}", t1={"-": 0.8, "2": 0.2}, t2={"1": 0.75, "2": 0.25}
     )
@@ -299,16 +299,16 @@ def test_tokens_that_are_not_the_reply_have_no_weights() -> None:
 
 @given(st.dictionaries(st.integers(-9, 9), st.floats(1e-9, 1e9), min_size=1))
 def test_a_mean_lies_between_its_scores_and_its_shares_sum_to_1(weights: dict[int, float]) -> None:
-    found = Grade.of(weights, "")
-    assert min(weights) - 1e-9 <= found.score <= max(weights) + 1e-9
-    assert sum(found.weights.values()) == pytest.approx(1.0)
+    grade = Grade.of(weights, "")
+    assert min(weights) - 1e-9 <= grade.score <= max(weights) + 1e-9
+    assert sum(grade.weights.values()) == pytest.approx(1.0)
 
 
 def test_a_filled_prompt_has_the_texts_in_its_slots_and_keeps_name_and_rule() -> None:
     prompt = Prompt("tone", "By {{criteria}}: {{steps}}, {{criteria}}.", "sentences")
-    found = prompt.filled(criteria="a", steps="b")
-    assert found == Prompt("tone", "By a: b, a.", "sentences")
-    assert found.sha != prompt.sha
+    result = prompt.filled(criteria="a", steps="b")
+    assert result == Prompt("tone", "By a: b, a.", "sentences")
+    assert result.sha != prompt.sha
 
 
 def test_what_fills_a_slot_is_not_filled_itself() -> None:

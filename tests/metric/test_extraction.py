@@ -170,9 +170,9 @@ def test_an_explanation_compares_the_answer() -> None:
 @pytest.mark.parametrize("options", [{"samples": False}, {"workers": 2}, {}])
 def test_all_ways_to_measure_agree(options: dict[str, Any]) -> None:
     hub = Hub("exact_match", extract="answer", block_characters=40)
-    whole = hub.evaluate(predictions=REPLIES * 9, references=GOLD * 9, **options)
-    assert whole.scores() == {"exact_match": {"score": pytest.approx(1 / 3)}}
-    assert whole.counts() == {"exact_match": {"unextracted": 9}}
+    report = hub.evaluate(predictions=REPLIES * 9, references=GOLD * 9, **options)
+    assert report.scores() == {"exact_match": {"score": pytest.approx(1 / 3)}}
+    assert report.counts() == {"exact_match": {"unextracted": 9}}
 
 
 def test_merged_reports_count_what_was_not_extracted_in_all() -> None:

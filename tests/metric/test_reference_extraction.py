@@ -108,8 +108,8 @@ def test_references_are_read_from_the_rows_that_data_sets_have(
     write("rows.jsonl", rows)
     named = [part for pair in columns.items() for part in ("--columns", "=".join(pair))]
     how = ["--extract", options["extract"], "--extract-references", options["extract_references"]]
-    found = run("score", "rows.jsonl", "-m", "exact_match", *named, *how, *JSON)
-    assert json.loads(found.stdout)["scores"]["exact_match"]["score"] == score
+    result = run("score", "rows.jsonl", "-m", "exact_match", *named, *how, *JSON)
+    assert json.loads(result.stdout)["scores"]["exact_match"]["score"] == score
 
 
 REFUSED = [
@@ -166,8 +166,8 @@ def test_all_metrics_of_a_hub_read_the_same_references() -> None:
 
 def test_every_one_of_several_references_is_read() -> None:
     hub = Hub("exact_match", extract_references="boxed")
-    found = hub(predictions=["3", "4"], references=[[r"\boxed{2}", r"\boxed{3}"], r"\boxed{3}"])
-    assert found["exact_match"]["score"] == 0.5
+    scores = hub(predictions=["3", "4"], references=[[r"\boxed{2}", r"\boxed{3}"], r"\boxed{3}"])
+    assert scores["exact_match"]["score"] == 0.5
     with pytest.raises(InputError, match=r"references\[1\] has nothing that"):
         hub(predictions=["3", "4"], references=[r"\boxed{2}", [r"\boxed{3}", "3"]])
 

@@ -28,7 +28,7 @@ def embedder(stub: Stub, **more: Any) -> OpenAIEmbedder:
 
 
 async def embedded(
-    one: OpenAIEmbedder, *samples: list[str], budget: Budget | None = None
+    embedder: OpenAIEmbedder, *samples: list[str], budget: Budget | None = None
 ) -> tuple[list[Any], UsageTracker]:
     """What each sample's texts get or raise in one run, as rows of a metric."""
     with track_usage(budget=budget) as tracker:
@@ -37,7 +37,7 @@ async def embedded(
 
             async def row(texts: list[str]) -> Any:
                 with column.row():
-                    return await embed_together(one, texts)
+                    return await embed_together(embedder, texts)
 
             rows = await asyncio.gather(*map(row, samples), return_exceptions=True)
         return rows, tracker
@@ -49,10 +49,10 @@ def inputs(stub: Stub) -> list[list[str]]:
 
 def test_texts_of_several_samples_are_one_call_and_keep_their_order(stub: Stub) -> None:
     samples = [["one", "two words"], ["it has three"], ["two words", "four"]]
-    found, tracker = run(embedded(embedder(stub), *samples))
+    result, tracker = run(embedded(embedder(stub), *samples))
     # The stub's vector of a text is its length and its number of words.
     expected = [[[len(t), len(t.split())] for t in texts] for texts in samples]
-    assert [vectors.tolist() for vectors in found] == expected
+    assert [vectors.tolist() for vectors in result] == expected
     assert inputs(stub) == [["one", "two words", "it has three", "four"]]
     # The stub counts a token a text; "two words" is one text.
     assert (tracker.usage.calls, tracker.usage.prompt_tokens, tracker.usage.cached) == (1, 4, 0)
@@ -77,16 +77,16 @@ def test_texts_that_a_judge_writes_go_out_together_once_all_samples_have_theirs(
 
 def test_a_call_goes_out_when_it_is_full(stub: Stub, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("metrichub.models.openai_embedder.LARGEST", 3)
-    found, _ = run(embedded(embedder(stub), [f"text {i}" for i in range(8)]))
-    assert len(found[0]) == 8
+    result, _ = run(embedded(embedder(stub), [f"text {i}" for i in range(8)]))
+    assert len(result[0]) == 8
     assert sorted(len(texts) for texts in inputs(stub)) == [2, 3, 3]
 
 
 def test_each_text_is_kept_by_itself(stub: Stub) -> None:
     run(embedded(embedder(stub), ["one", "two"]))
-    found, tracker = run(embedded(embedder(stub), ["two", "three", "one"]))
+    result, tracker = run(embedded(embedder(stub), ["two", "three", "one"]))
     assert inputs(stub) == [["one", "two"], ["three"]]
-    assert found[0].tolist() == [[3, 1], [5, 1], [3, 1]]
+    assert result[0].tolist() == [[3, 1], [5, 1], [3, 1]]
     assert (tracker.usage.calls, tracker.usage.cached) == (1, 2)
 
 
@@ -99,16 +99,16 @@ def refusing(what: Any) -> Any:
     return fault
 
 
-@pytest.mark.parametrize("known", [True, False])
-def test_a_text_that_is_refused_costs_its_sample_alone(stub: Stub, known: bool) -> None:
-    if known:
+@pytest.mark.parametrize("refused", [True, False])
+def test_a_text_that_is_refused_costs_its_sample_alone(stub: Stub, refused: bool) -> None:
+    if refused:
         run(embedded(embedder(stub), ["first"]))
     stub.always = refusing(lambda texts: "long" in texts)
     samples = [["a"], ["b", "c"], ["long", "d"], ["e"], ["f"]]
-    found, _ = run(embedded(embedder(stub), *samples))
-    assert [isinstance(one, JudgeError) for one in found] == [False, False, True, False, False]
-    assert "maximum context length" in str(found[2])
-    assert found[1].tolist() == [[1, 1], [1, 1]]
+    result, _ = run(embedded(embedder(stub), *samples))
+    assert [isinstance(row, JudgeError) for row in result] == [False, False, True, False, False]
+    assert "maximum context length" in str(result[2])
+    assert result[1].tolist() == [[1, 1], [1, 1]]
 
 
 def test_a_call_that_fails_is_made_for_each_sample_by_itself(stub: Stub) -> None:
@@ -116,8 +116,8 @@ def test_a_call_that_fails_is_made_for_each_sample_by_itself(stub: Stub) -> None
         return (failure(500) if "b" in asked.body["input"] else embeddings)(asked)
 
     stub.always = failing
-    found, _ = run(embedded(embedder(stub), ["a"], ["b", "c"], ["d", "e"]))
-    assert [isinstance(one, JudgeError) for one in found] == [False, True, False]
+    result, _ = run(embedded(embedder(stub), ["a"], ["b", "c"], ["d", "e"]))
+    assert [isinstance(vector, JudgeError) for vector in result] == [False, True, False]
     assert sorted(inputs(stub)[1:]) == [["a"], ["b", "c"], ["d", "e"]]
     # One sample alone is not asked for again: the client itself has tried.
     run(embedded(embedder(stub), ["b", "f"]))
@@ -125,7 +125,7 @@ def test_a_call_that_fails_is_made_for_each_sample_by_itself(stub: Stub) -> None
 
 
 def test_a_sample_that_failed_before_holds_up_no_other(stub: Stub) -> None:
-    one = embedder(stub)
+    client = embedder(stub)
 
     async def main() -> list[Any]:
         async with asyncio.TaskGroup() as group:
@@ -135,12 +135,12 @@ def test_a_sample_that_failed_before_holds_up_no_other(stub: Stub) -> None:
                 with column.row():
                     if not texts:
                         raise JudgeError("no answer of the judge")
-                    return await embed_together(one, texts)
+                    return await embed_together(client, texts)
 
             return await asyncio.gather(row(["a"]), row(["b"]), row([]), return_exceptions=True)
 
     *vectors, failed = run(main())
-    assert [one.tolist() for one in vectors] == [[[1, 1]], [[1, 1]]]
+    assert [vector.tolist() for vector in vectors] == [[[1, 1]], [[1, 1]]]
     assert isinstance(failed, JudgeError)
     assert inputs(stub) == [["a", "b"]]
 
@@ -165,11 +165,11 @@ def test_an_embedder_of_the_users_own_gets_the_column_too() -> None:
 
 def test_how_many_texts_a_server_takes_is_learned(stub: Stub) -> None:
     stub.always = refusing(lambda texts: len(texts) > 4)
-    one = embedder(stub)
-    found, _ = run(embedded(one, *([f"text {i}"] for i in range(16))))
-    assert [vectors.shape for vectors in found] == [(1, 2)] * 16
+    client = embedder(stub)
+    result, _ = run(embedded(client, *([f"text {i}"] for i in range(16))))
+    assert [vectors.shape for vectors in result] == [(1, 2)] * 16
     before = len(stub.asked)
-    run(embedded(one, [f"more {i}" for i in range(16)]))
+    run(embedded(client, [f"more {i}" for i in range(16)]))
     # 16 are refused, and then 8; what comes later goes in fours.
     assert [len(texts) for texts in inputs(stub)[before:]] == [4, 4, 4, 4]
 
@@ -183,15 +183,15 @@ def test_a_call_that_nobody_waits_for_is_given_up(stub: Stub) -> None:
         return embeddings(call)
 
     async def main() -> int:
-        one = embedder(stub)
+        client = embedder(stub)
         with track_usage() as tracker:
-            task = asyncio.create_task(one.embed(["one", "two"]))
+            task = asyncio.create_task(client.embed(["one", "two"]))
             await asyncio.to_thread(asked.wait, 30)
             task.cancel()
             await asyncio.wait([task])
             # It had the only slot, which is free.
             stub.always = None
-            await one.embed(["three"])
+            await client.embed(["three"])
             return tracker.asking
 
     stub.always = held
@@ -201,8 +201,8 @@ def test_a_call_that_nobody_waits_for_is_given_up(stub: Stub) -> None:
 
 def test_runs_share_no_call_and_each_pays_for_its_own(stub: Stub) -> None:
     async def main() -> list[UsageTracker]:
-        one = embedder(stub)
-        done = await asyncio.gather(embedded(one, ["one", "two"]), embedded(one, ["three"]))
+        client = embedder(stub)
+        done = await asyncio.gather(embedded(client, ["one", "two"]), embedded(client, ["three"]))
         return [tracker for _, tracker in done]
 
     assert [tracker.usage.calls for tracker in run(main())] == [1, 1]
@@ -211,27 +211,27 @@ def test_runs_share_no_call_and_each_pays_for_its_own(stub: Stub) -> None:
 
 def test_a_budget_counts_a_call_for_all_its_texts(stub: Stub) -> None:
     samples = [["one"], ["two"], ["three"]]
-    found, _ = run(embedded(embedder(stub), *samples, budget=Budget(Limits(max_calls=1))))
-    assert [vectors.shape for vectors in found] == [(1, 2)] * 3
+    result, _ = run(embedded(embedder(stub), *samples, budget=Budget(Limits(max_calls=1))))
+    assert [vectors.shape for vectors in result] == [(1, 2)] * 3
     # "one" and "two" take 2 tokens each, with their quotes, "three" too: 6.
     budget = Budget(Limits(max_tokens=5))
     refused, tracker = run(embedded(embedder(stub, cache=False), *samples, budget=budget))
     assert all("would exceed max_tokens=5" in str(error) for error in refused)
     assert tracker.usage.calls == 0
     budget = Budget(Limits(max_tokens=6))
-    found, _ = run(embedded(embedder(stub, cache=False), *samples, budget=budget))
-    assert [vectors.shape for vectors in found] == [(1, 2)] * 3
+    result, _ = run(embedded(embedder(stub, cache=False), *samples, budget=budget))
+    assert [vectors.shape for vectors in result] == [(1, 2)] * 3
 
 
 def test_an_estimate_counts_the_calls_that_the_run_makes(stub: Stub) -> None:
     hub = Hub(
         "answer_relevancy", judge=spec(stub), embedder=f"openai(model='e', base_url='{stub.url}')"
     )
-    given = {"questions": ["What?", "Who?"], "predictions": ["It is one.", "It is two."]}
-    expected = hub.estimate(**given)
+    columns = {"questions": ["What?", "Who?"], "predictions": ["It is one.", "It is two."]}
+    expected = hub.estimate(**columns)
     # For each sample a call of the judge, and one of the embedder for both.
     assert expected.calls == 3
-    assert hub.evaluate(**given).usage.calls == 3
+    assert hub.evaluate(**columns).usage.calls == 3
 
 
 def test_answers_are_those_of_one_call_a_sample(stub: Stub) -> None:
@@ -241,13 +241,13 @@ def test_answers_are_those_of_one_call_a_sample(stub: Stub) -> None:
         return completion(json.dumps(answer(asked)))
 
     stub.always = judged
-    given = {"questions": ["What?", "Who is it?"], "predictions": ["It is one.", "It is two."]}
-    together = Hub("answer_relevancy", judge=spec(stub), embedder=embedder(stub)).evaluate(**given)
+    inputs = {"questions": ["What?", "Who is it?"], "predictions": ["It is one.", "It is two."]}
+    together = Hub("answer_relevancy", judge=spec(stub), embedder=embedder(stub)).evaluate(**inputs)
     alone = [
         Hub(
             "answer_relevancy", judge=spec(stub, cache=False), embedder=embedder(stub, cache=False)
-        ).evaluate(**{name: [texts[i]] for name, texts in given.items()})
+        ).evaluate(**{name: [texts[i]] for name, texts in inputs.items()})
         for i in range(2)
     ]
-    found = together.samples()["answer_relevancy"]["score"].tolist()
-    assert found == [one.samples()["answer_relevancy"]["score"].tolist()[0] for one in alone]
+    result = together.samples()["answer_relevancy"]["score"].tolist()
+    assert result == [report.samples()["answer_relevancy"]["score"].tolist()[0] for report in alone]

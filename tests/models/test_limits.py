@@ -89,13 +89,13 @@ def test_a_429_of_one_judge_pauses_another_of_the_same_model(stub: Stub, clock: 
 
 def test_requests_start_again_from_one_and_each_success_lets_one_more_go() -> None:
     async def entered() -> list[int]:
-        own, counts = Limiter("m", 16), []
+        limiter, counts = Limiter("m", 16), []
         for _ in range(3):
-            await own.enter()
-        own.limit(0, 0.0)
+            await limiter.enter()
+        limiter.limit(0, 0.0)
         for _ in range(3):
-            own.leave()
-        waiting = [asyncio.create_task(own.enter()) for _ in range(10)]
+            limiter.leave()
+        waiting = [asyncio.create_task(limiter.enter()) for _ in range(10)]
         for _ in range(3):
             for _ in range(20):
                 await asyncio.sleep(0)
@@ -103,8 +103,8 @@ def test_requests_start_again_from_one_and_each_success_lets_one_more_go() -> No
             counts.append(len(done))
             for task in done:
                 waiting.remove(task)
-                own.succeed(0.0, 60.0)
-                own.leave()
+                limiter.succeed(0.0, 60.0)
+                limiter.leave()
         for task in waiting:
             task.cancel()
         return counts
@@ -129,9 +129,9 @@ def test_fewer_go_out_the_longer_answers_take_of_their_timeout_of_a_minute(
     assert asyncio.run(_rounds(Limiter("m", 16), clock, seconds, len(rounds))) == rounds
 
 
-async def _rounds(own: Limiter, clock: Clock, seconds: float, number: int) -> list[int]:
+async def _rounds(limiter: Limiter, clock: Clock, seconds: float, number: int) -> list[int]:
     """How many of many requests go out in each round, where all answers take so long."""
-    waiting = [asyncio.create_task(own.enter()) for _ in range(100)]
+    waiting = [asyncio.create_task(limiter.enter()) for _ in range(100)]
     counts = []
     for _ in range(number):
         for _ in range(len(waiting) + 1):
@@ -141,8 +141,8 @@ async def _rounds(own: Limiter, clock: Clock, seconds: float, number: int) -> li
         counts.append(len(done))
         clock.now += seconds
         for task in done:
-            own.succeed(task.result(), 60.0)
-            own.leave()
+            limiter.succeed(task.result(), 60.0)
+            limiter.leave()
     for task in waiting:
         task.cancel()
     return counts
@@ -150,32 +150,32 @@ async def _rounds(own: Limiter, clock: Clock, seconds: float, number: int) -> li
 
 def test_after_a_time_out_half_as_many_go_out_and_then_one_more_a_round(clock: Clock) -> None:
     async def entered() -> list[int]:
-        own = Limiter("m", 16)
-        assert await _rounds(own, clock, 0.0, 2) == [4, 8]
-        sent = [await own.enter() for _ in range(12)]
+        limiter = Limiter("m", 16)
+        assert await _rounds(limiter, clock, 0.0, 2) == [4, 8]
+        sent = [await limiter.enter() for _ in range(12)]
         clock.now += 60.0
         # Those that were on their way together count once.
-        assert all(own.time_out(one, 60.0, i) for i, one in enumerate(sent))
+        assert all(limiter.time_out(moment, 60.0, i) for i, moment in enumerate(sent))
         for _ in sent:
-            own.leave()
-        return await _rounds(own, clock, 0.0, 4)
+            limiter.leave()
+        return await _rounds(limiter, clock, 0.0, 4)
 
     assert asyncio.run(entered()) == [6, 6, 7, 8]
 
 
 def test_time_outs_of_one_call_end_no_run(clock: Clock) -> None:
-    async def time_out(own: Limiter, call: str) -> None:
-        sent = await own.enter()
+    async def time_out(limiter: Limiter, call: str) -> None:
+        sent = await limiter.enter()
         clock.now += 60.0
         # Fewer at once than one is none.
-        assert not own.time_out(sent, 60.0, call)
-        own.leave()
+        assert not limiter.time_out(sent, 60.0, call)
+        limiter.leave()
 
-    own = Limiter("m", 16)
+    limiter = Limiter("m", 16)
     for call in [*["first"] * 20, "second"]:
-        asyncio.run(time_out(own, call))
+        asyncio.run(time_out(limiter, call))
     with pytest.raises(JudgeUnavailable, match="didn't answer within 60 s"):
-        asyncio.run(time_out(own, "third"))
+        asyncio.run(time_out(limiter, "third"))
 
 
 @pytest.mark.parametrize(

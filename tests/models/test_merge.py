@@ -24,22 +24,22 @@ def others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, alone: None) -> None
 
 
 def test_answers_that_are_lacking_are_taken_in_and_the_first_of_two_stays() -> None:
-    kept = Store(Path("here.sqlite"))
-    assert [kept.merge(Path(name, "calls.sqlite")) for name in FOLDERS] == [2, 1]
-    assert kept.get("both") == Answer("of one", 1, 2)
-    assert kept.get("two") == Answer("two")
-    assert kept.merge(Path("two", "calls.sqlite")) == 0
+    store = Store(Path("here.sqlite"))
+    assert [store.merge(Path(name, "calls.sqlite")) for name in FOLDERS] == [2, 1]
+    assert store.get("both") == Answer("of one", 1, 2)
+    assert store.get("two") == Answer("two")
+    assert store.merge(Path("two", "calls.sqlite")) == 0
     assert Store(Path("two", "calls.sqlite")).get("both") == Answer("of two", 1, 2)
 
 
 def test_a_file_that_is_no_store_takes_nothing_in_and_is_left_as_it_is() -> None:
-    kept, text = Store(Path("here.sqlite")), Path("text.sqlite")
+    store, text = Store(Path("here.sqlite")), Path("text.sqlite")
     text.write_text("no data base, whatever its name says, of some length\n" * 40)
     for path in (text, Path("nowhere.sqlite")):
         with pytest.raises(JudgeUnavailable, match=path.name):
-            kept.merge(path)
-    assert (len(kept), Path("nowhere.sqlite").exists()) == (0, False)
-    assert kept.merge(Path("one", "calls.sqlite")) == 2
+            store.merge(path)
+    assert (len(store), Path("nowhere.sqlite").exists()) == (0, False)
+    assert store.merge(Path("one", "calls.sqlite")) == 2
 
 
 def test_the_command_takes_files_and_folders() -> None:

@@ -73,8 +73,8 @@ def test_a_server_that_fails_every_call_ends_the_run(
 @pytest.mark.parametrize(("answers", "timeout"), [(0, 0.1), (60, 0.3)])
 def test_a_server_that_never_answers_ends_the_run(stub: Stub, answers: int, timeout: float) -> None:
     stub.faults, stub.always = [None] * answers, silent
-    said = r"didn't answer within \S+ s 10 times in a row.*lower concurrency or raise timeout"
-    with pytest.raises(JudgeUnavailable, match=said):
+    message = r"didn't answer within \S+ s 10 times in a row.*lower concurrency or raise timeout"
+    with pytest.raises(JudgeUnavailable, match=message):
         hub(stub, timeout=timeout).evaluate(**columns(300))
     # Sixteen at once and then half as many each time are 16 + 8 + 4 + 2 + 6 times one.
     assert len(stub.asked) - answers <= 36
@@ -152,11 +152,11 @@ def test_the_message_says_what_is_done_and_a_second_run_asks_for_the_rest(stub: 
     stub.always = dies
     with pytest.raises(JudgeUnavailable) as ended:
         one_by_one.evaluate(**columns(50))
-    said = str(ended.value)
-    assert "out of memory" in said
-    assert "all answers are stored" in said
-    assert "continues from here" in said
-    done = int(said.rpartition(" samples")[0].split()[-1])
+    message = str(ended.value)
+    assert "out of memory" in message
+    assert "all answers are stored" in message
+    assert "continues from here" in message
+    done = int(message.rpartition(" samples")[0].split()[-1])
     # Of 60 answers at most 50 are claims, so that 10 to 30 samples have both of theirs.
     assert 10 <= done <= 30
     stub.always = None

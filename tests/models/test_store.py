@@ -54,9 +54,9 @@ def test_a_damaged_store_is_moved_aside_with_a_warning_and_a_new_one_begun(
     with caplog.at_level(logging.WARNING, "metrichub"):
         for _ in range(2):
             assert hub(stub).evaluate(**columns(2)).scores() == {"faithfulness": {"score": 0.5}}
-    said = [record.getMessage() for record in caplog.records]
+    messages = [record.getMessage() for record in caplog.records]
     aside = store_path().with_name("calls.damaged-1.sqlite")
-    assert f"so it was moved to {aside}; a new one begins empty" in said[-1]
+    assert f"so it was moved to {aside}; a new one begins empty" in messages[-1]
     assert aside.read_bytes() == before
     assert hub(stub).evaluate(**columns(2)).usage.calls == 0
     # Another damage gets another name.
@@ -68,17 +68,17 @@ def test_a_damaged_store_is_moved_aside_with_a_warning_and_a_new_one_begun(
 
 
 def test_the_doctor_says_what_is_wrong_and_leaves_it() -> None:
-    def said() -> str:
+    def messages() -> str:
         return str(json.loads(run("doctor", "--format", "json").stdout)["call store"])
 
-    assert said() == "0 answers"
+    assert messages() == "0 answers"
     assert not store_path().exists()
     store().put("key", "m", Answer("{}"))
-    assert said() == "1 answers"
+    assert messages() == "1 answers"
     store().close()
     store_path().unlink()
     text_instead(store_path())
-    assert "is damaged: file is not a database; the next run moves it aside" in said()
+    assert "is damaged: file is not a database; the next run moves it aside" in messages()
     assert store_path().read_text().startswith("no data base")
 
 
@@ -118,9 +118,9 @@ def test_a_run_goes_on_without_a_store_that_another_process_keeps_and_says_so_on
             usage = Hub(both).evaluate(**columns(3)).usage
     # What is stored was read before; the run itself knows what it was told.
     assert (usage.calls, usage.cached) == (4, 8)
-    [said] = [record.getMessage() for record in caplog.records]
-    assert "locked; set METRICHUB_CACHE" in said
-    assert said.endswith("the run goes on without it")
+    [message] = [record.getMessage() for record in caplog.records]
+    assert "locked; set METRICHUB_CACHE" in message
+    assert message.endswith("the run goes on without it")
     # The next run uses it again.
     assert hub(stub).evaluate(**columns(3)).usage.calls == 4
     assert hub(stub).evaluate(**columns(3)).usage.calls == 0

@@ -46,14 +46,14 @@ def server(send: Callable[[socket.socket], None]) -> Iterator[str]:
 
 
 def ask(url: str, **more: object) -> list[str]:
-    given = {
+    options = {
         "model": "stub",
         "base_url": url,
         "max_retries": 0,
         "timeout": 60,
         "cache": False,
     } | more
-    return run(OpenAIJudge(**given).extract(CLAIMS, {"text": "One."}))  # type: ignore[arg-type]  # of several types
+    return run(OpenAIJudge(**options).extract(CLAIMS, {"text": "One."}))  # type: ignore[arg-type]  # of several types
 
 
 def test_a_server_that_drips_is_given_up_on_after_the_timeout() -> None:
@@ -82,10 +82,10 @@ def test_a_connection_is_kept_for_a_process_that_was_busy_for_ten_seconds(
         return says('{"items": ["One."]}')(asked)
 
     async def both() -> None:
-        one = judge(stub, cache=False)
-        await one.extract(CLAIMS, {"text": "One."})
+        openai = judge(stub, cache=False)
+        await openai.extract(CLAIMS, {"text": "One."})
         monkeypatch.setattr(time, "monotonic", lambda: now() + 10)
-        await one.extract(CLAIMS, {"text": "Two."})
+        await openai.extract(CLAIMS, {"text": "Two."})
 
     stub.always = note
     run(both())
@@ -151,8 +151,8 @@ def test_texts_follow_no_redirect_to_another_host(stub: Stub, status: int) -> No
     # The same server, by its other name.
     other = stub.url.replace("127.0.0.1", "localhost")
     stub.faults = [failure(status, location=f"{other}/chat/completions?key=secret")]
-    said = r"redirects to http://localhost:\d+, where texts and keys don't follow; set base_url"
-    with pytest.raises(JudgeUnavailable, match=said) as caught:
+    message = r"redirects to http://localhost:\d+, where texts and keys don't follow; set base_url"
+    with pytest.raises(JudgeUnavailable, match=message) as caught:
         ask(stub.url)
     assert len(stub.asked) == 1
     assert "secret" not in str(caught.value)

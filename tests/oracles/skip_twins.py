@@ -14,18 +14,18 @@ from itertools import combinations
 def skip_bigrams(tokens: Sequence[str], gap: int, unigrams: bool) -> Counter[tuple[str, ...]]:
     """Pairs with at most `gap` tokens between; ROUGE-1.5.5 leaves out the last token alone."""
     places = combinations(range(len(tokens)), 2)
-    found = Counter((tokens[i], tokens[j]) for i, j in places if j - i - 1 <= gap)
-    return found + Counter((token,) for token in tokens[:-1] if unigrams)
+    counts = Counter((tokens[i], tokens[j]) for i, j in places if j - i - 1 <= gap)
+    return counts + Counter((token,) for token in tokens[:-1] if unigrams)
 
 
 def table(
-    said: Sequence[str], wanted: Sequence[str], weight: float
+    predicted: Sequence[str], expected: Sequence[str], weight: float
 ) -> dict[tuple[int, int], tuple[float, int]]:
     """The paper's tables c and w: the weight of a cell, and the run that ends there."""
-    cells = {(i, j): (0.0, 0) for i in range(len(said) + 1) for j in range(len(wanted) + 1)}
-    for i, one in enumerate(said, start=1):
-        for j, two in enumerate(wanted, start=1):
-            if one == two:
+    cells = {(i, j): (0.0, 0) for i in range(len(predicted) + 1) for j in range(len(expected) + 1)}
+    for i, token in enumerate(predicted, start=1):
+        for j, two in enumerate(expected, start=1):
+            if token == two:
                 total, run = cells[i - 1, j - 1]
                 cells[i, j] = (total + (run + 1.0) ** weight - float(run) ** weight, run + 1)
             else:
@@ -33,20 +33,20 @@ def table(
     return cells
 
 
-def runs(said: Sequence[str], wanted: Sequence[str], weight: float) -> list[int]:
+def runs(predicted: Sequence[str], expected: Sequence[str], weight: float) -> list[int]:
     """The runs of neighbours in the reference on the path back through the table.
 
     A match is followed; else the way is to the shorter reference, unless that loses weight.
     """
-    cells, hit = table(said, wanted, weight), set()
-    i, j = len(said), len(wanted)
+    cells, hit = table(predicted, expected, weight), set()
+    i, j = len(predicted), len(expected)
     while i and j:
-        if said[i - 1] == wanted[j - 1]:
+        if predicted[i - 1] == expected[j - 1]:
             i, j = i - 1, j - 1
             hit.add(j)
         elif cells[i - 1, j][0] > cells[i, j - 1][0]:
             i -= 1
         else:
             j -= 1
-    pattern = "".join("x" if j in hit else " " for j in range(len(wanted)))
+    pattern = "".join("x" if j in hit else " " for j in range(len(expected)))
     return [len(run) for run in pattern.split()]

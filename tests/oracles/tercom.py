@@ -39,15 +39,15 @@ class Shift(NamedTuple):
 
 def edits(hypothesis: Sequence[str], reference: Sequence[str]) -> int:
     """Shifts, and insertions, deletions and substitutions after them."""
-    made, distance = search(hypothesis, reference)
-    return len(made) + distance
+    shift, distance = search(hypothesis, reference)
+    return len(shift) + distance
 
 
 def search(hypothesis: Sequence[str], reference: Sequence[str]) -> tuple[list[Shift], int]:
     """The shifts that are made, and the edits that remain."""
     if not hypothesis or not reference:
         return [], len(hypothesis) + len(reference)
-    words, made, checked = list(hypothesis), list[Shift](), 0
+    words, shift, checked = list(hypothesis), list[Shift](), 0
     while True:
         before = align(words, reference)
         tried = list(candidates(words, reference, before))
@@ -58,8 +58,8 @@ def search(hypothesis: Sequence[str], reference: Sequence[str]) -> tuple[list[Sh
         if best.gain <= 0:
             break
         words = best.words
-        made.append(best)
-    return made, int(before.distance)
+        shift.append(best)
+    return shift, int(before.distance)
 
 
 def align(words: Sequence[str], reference: Sequence[str]) -> Alignment:
@@ -110,16 +110,16 @@ def _walk(
     cost: dict[tuple[int, int], tuple[float, str]], words: Sequence[str], reference: Sequence[str]
 ) -> Alignment:
     i, j = len(words), len(reference)
-    found = Alignment(cost[i, j][0], [0] * (j + 1), [True] * i, [True] * j)
+    alignment = Alignment(cost[i, j][0], [0] * (j + 1), [True] * i, [True] * j)
     while i or j:
         operation = cost[i, j][1]
         if operation != "delete":
-            found.target[j] = i
+            alignment.target[j] = i
         if operation == "pair":
-            found.wrong[i - 1] = found.missed[j - 1] = words[i - 1] != reference[j - 1]
+            alignment.wrong[i - 1] = alignment.missed[j - 1] = words[i - 1] != reference[j - 1]
         i -= operation != "insert"
         j -= operation != "delete"
-    return found
+    return alignment
 
 
 def candidates(words: list[str], reference: Sequence[str], before: Alignment) -> Iterator[Shift]:
@@ -155,6 +155,6 @@ def _common(words: Sequence[str], reference: Sequence[str]) -> Iterator[tuple[in
 
 def move(words: list[str], start: int, length: int, target: int) -> list[str]:
     """The words after a shift; a target inside the run or just behind it counts from its end."""
-    run, rest = words[start : start + length], words[:start] + words[start + length :]
+    run, others = words[start : start + length], words[:start] + words[start + length :]
     place = target if target <= start + length else target - length
-    return rest[:place] + run + rest[place:]
+    return others[:place] + run + others[place:]

@@ -58,8 +58,8 @@ def clipped_matches(
 
 
 def novel_ngrams(prediction: Sequence[str], references: Sequence[Sequence[str]], order: int) -> int:
-    known = {gram for reference in references for gram in ngrams(reference, order)}
-    return sum(gram not in known for gram in ngrams(prediction, order))
+    grams = {gram for reference in references for gram in ngrams(reference, order)}
+    return sum(gram not in grams for gram in ngrams(prediction, order))
 
 
 def closest_length(length: int, candidates: Sequence[int]) -> int:
@@ -68,28 +68,28 @@ def closest_length(length: int, candidates: Sequence[int]) -> int:
 
 def lcs(first: Sequence[str], second: Sequence[str]) -> int:
     row = [0] * (len(second) + 1)
-    for one in first:
+    for token in first:
         above = row
         row = [0]
         for j, two in enumerate(second):
-            row.append(above[j] + 1 if one == two else max(above[j + 1], row[j]))
+            row.append(above[j] + 1 if token == two else max(above[j + 1], row[j]))
     return row[-1]
 
 
 def levenshtein(first: Sequence[str], second: Sequence[str]) -> int:
     row = list(range(len(second) + 1))
-    for i, one in enumerate(first, start=1):
+    for i, token in enumerate(first, start=1):
         above = row
         row = [i]
         for j, two in enumerate(second):
-            row.append(min(above[j] + (one != two), above[j + 1] + 1, row[j] + 1))
+            row.append(min(above[j] + (token != two), above[j + 1] + 1, row[j] + 1))
     return row[-1]
 
 
 def fragments(prediction: Sequence[str], source: Sequence[str]) -> list[int]:
     """The lengths of the extractive fragments; Grusky et al. (2018), figure 3, with the search
     in the source going on behind every run."""
-    found = []
+    results = []
     i = 0
     while i < len(prediction):
         longest = j = 0
@@ -100,6 +100,6 @@ def fragments(prediction: Sequence[str], source: Sequence[str]) -> list[int]:
             longest = max(longest, size)
             j += max(size, 1)
         if longest:
-            found.append(longest)
+            results.append(longest)
         i += max(longest, 1)
-    return found
+    return results

@@ -44,7 +44,7 @@ def judging(server: str, alone: None) -> Judging:
     """Makes judges that ask the model, with these parameters or others."""
 
     def judge(**more: object) -> OpenAIJudge:
-        given = {
+        options = {
             "model": "smollm2",
             "base_url": server,
             "temperature": 0.0,
@@ -54,7 +54,7 @@ def judging(server: str, alone: None) -> Judging:
             "max_retries": 0,
             "cache": False,
         } | more
-        return OpenAIJudge(**given)  # type: ignore[arg-type]  # of several types
+        return OpenAIJudge(**options)  # type: ignore[arg-type]  # of several types
 
     return judge
 

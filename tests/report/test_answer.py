@@ -20,22 +20,22 @@ BAD = ["nothing of it at all", "a cat"] * 6
 
 def answer(systems: dict[str, list[str]], *metrics: str) -> tuple[PageHeadline, dict[str, Report]]:
     hub = Hub(list(metrics))
-    found = {
+    results = {
         n: hub.evaluate(predictions=t, references=REFERENCES[:1] * len(t))
         for n, t in systems.items()
     }
-    ranking = compare_all(found, resamples=50, trials=5000) if len(found) > 1 else None
-    intervals = {name: report.intervals(resamples=50) for name, report in found.items()}
-    return answer_of(found, ranking, intervals, SignificanceOptions(resamples=50)), found
+    ranking = compare_all(results, resamples=50, trials=5000) if len(results) > 1 else None
+    intervals = {name: report.intervals(resamples=50) for name, report in results.items()}
+    return answer_of(results, ranking, intervals, SignificanceOptions(resamples=50)), results
 
 
 def test_equal_systems_have_no_significant_difference() -> None:
-    told, _ = answer({"a": GOOD, "b": GOOD}, "exact_match", "wer")
+    headline, _ = answer({"a": GOOD, "b": GOOD}, "exact_match", "wer")
     assert (
-        told.sentences[0]
+        headline.sentences[0]
         == "No significant difference between a and b on either of the two metrics"
     )
-    shares, errors = told.forests
+    shares, errors = headline.forests
     (row,) = shares.rows
     # Half of the samples are right; Tango's interval of no difference is symmetrical around 0.
     assert row.cells[:2] == ["0.500", "0.500"]
@@ -47,8 +47,8 @@ def test_equal_systems_have_no_significant_difference() -> None:
 
 
 def test_differences_lie_on_the_side_of_zero_that_their_sign_says() -> None:
-    told, reports = answer({"bad": BAD, "good": GOOD}, "wer", "token_f1")
-    rows = {row.label: (row, plot) for plot in told.forests for row in plot.rows}
+    headline, reports = answer({"bad": BAD, "good": GOOD}, "wer", "token_f1")
+    rows = {row.label: (row, plot) for plot in headline.forests for row in plot.rows}
     for label, metric in (("wer ↓", "wer"), ("token_f1 ↑", "token_f1")):
         row, plot = rows[label]
         assert row.kind == "better"
@@ -64,9 +64,9 @@ def test_differences_lie_on_the_side_of_zero_that_their_sign_says() -> None:
 
 
 def test_one_system_stands_on_the_range_of_its_metric() -> None:
-    told, _ = answer({"": GOOD}, "exact_match", "wer")
-    assert told.sentences[0] == "exact_match 0.500 and wer 0.083"
-    shares, errors = told.forests
+    headline, _ = answer({"": GOOD}, "exact_match", "wer")
+    assert headline.sentences[0] == "exact_match 0.500 and wer 0.083"
+    shares, errors = headline.forests
     # One of two is right: the middle of the range from 0 to 1.
     assert shares.rows[0].at == pytest.approx(WIDTH / 2)
     assert [tick.text for tick in shares.ticks] == ["0", "0.2", "0.4", "0.6", "0.8", "1"]
@@ -81,16 +81,16 @@ def test_one_system_stands_on_the_range_of_its_metric() -> None:
 def test_outputs_that_are_equal_everywhere_are_shown_once() -> None:
     # The words of the reference in another order: rougeL and rougeLsum miss two of six.
     turned = ["sat on the mat the cat"] * 12
-    told, _ = answer({"a": GOOD, "b": turned}, "rouge")
-    assert [column.label for column in told.columns] == [
+    headline, _ = answer({"a": GOOD, "b": turned}, "rouge")
+    assert [column.label for column in headline.columns] == [
         "rouge1",
         "rouge2",
         f"rougeL{EQUAL}rougeLsum",
     ]
-    assert told.sentences[0].startswith("b scores higher than a on rouge1: ")
+    assert headline.sentences[0].startswith("b scores higher than a on rouge1: ")
     # On two lines rougeLsum finds both parts, as rouge1 finds all words.
-    told, _ = answer({"a": GOOD, "b": ["sat on the mat\nthe cat"] * 12}, "rouge")
-    assert [column.label for column in told.columns] == [
+    headline, _ = answer({"a": GOOD, "b": ["sat on the mat\nthe cat"] * 12}, "rouge")
+    assert [column.label for column in headline.columns] == [
         f"rouge1{EQUAL}rougeLsum",
         "rouge2",
         "rougeL",
@@ -98,9 +98,9 @@ def test_outputs_that_are_equal_everywhere_are_shown_once() -> None:
 
 
 def test_why_there_is_no_winner_is_said() -> None:
-    told, _ = answer({"a": [""] * 6 + GOOD[:6], "b": GOOD}, "ttr")
-    assert told.sentences[0].startswith("ttr ranks no system: the systems left different")
-    (line,) = [text for text in told.lacking if text.startswith("no winner")]
+    headline, _ = answer({"a": [""] * 6 + GOOD[:6], "b": GOOD}, "ttr")
+    assert headline.sentences[0].startswith("ttr ranks no system: the systems left different")
+    (line,) = [text for text in headline.lacking if text.startswith("no winner")]
     assert "left different samples unanswered (a: 6, b: 0)" in line
 
 
@@ -108,20 +108,20 @@ THREE = {"base": BAD, "best": GOOD, "twin": [*GOOD[:11], "the cat sat on mats"]}
 
 
 def test_the_leaderboard_is_ranked_and_letters_join_what_does_not_differ() -> None:
-    told, _ = answer(THREE, "token_f1")
-    assert [(row.rank, row.system) for row in told.board] == [(1, "best"), (1, "twin"), (3, "base")]
-    cells = [row.cells[0] for row in told.board]
+    head, _ = answer(THREE, "token_f1")
+    assert [(row.rank, row.system) for row in head.board] == [(1, "best"), (1, "twin"), (3, "base")]
+    cells = [row.cells[0] for row in head.board]
     assert [(c.letters, c.leads) for c in cells] == [("a", True), ("a", True), ("b", False)]
     # In the picture blue, grey and orange.
     assert [c.kind for c in cells] == ["best", "close", "worse"]
     assert cells[2].at is not None
     assert cells[2].at < (cells[0].at or 0)
-    outcomes = [[kind for kind, *_ in row.against] for row in told.board]
+    outcomes = [[kind for kind, *_ in row.against] for row in head.board]
     assert outcomes == [["", "tie", "win"], ["tie", "", "win"], ["loss", "loss", ""]]
-    (_, number, words) = told.board[2].against[0]
+    (_, number, words) = head.board[2].against[0]
     assert number == "−"
     assert words.startswith("base worse than best: −0.")
-    assert [[row.label for row in plot.rows] for plot in told.forests] == [["best", "twin"]]
+    assert [[row.label for row in plot.rows] for plot in head.forests] == [["best", "twin"]]
 
 
 def test_a_first_output_without_a_direction_ranks_nothing() -> None:
@@ -131,11 +131,11 @@ def test_a_first_output_without_a_direction_ranks_nothing() -> None:
     systems = {name: hub.evaluate(predictions=texts, **columns) for name, texts in THREE.items()}
     ranking = compare_all(systems, resamples=50, trials=5000)
     intervals = ranking.intervals()
-    told = answer_of(systems, ranking, intervals, SignificanceOptions(resamples=50))
-    assert told.ranked
-    assert told.ranked.label == "token_f1"
-    assert told.board[0].against[2][0] == "win"
-    assert "win" not in {kind for kind, *_ in told.board[2].against}
+    answer = answer_of(systems, ranking, intervals, SignificanceOptions(resamples=50))
+    assert answer.ranked
+    assert answer.ranked.label == "token_f1"
+    assert answer.board[0].against[2][0] == "win"
+    assert "win" not in {kind for kind, *_ in answer.board[2].against}
 
 
 def test_letters_overlap_where_neighbours_have_no_significant_difference() -> None:
@@ -145,16 +145,16 @@ def test_letters_overlap_where_neighbours_have_no_significant_difference() -> No
         name: ["a"] * right + ["x"] * (size - right)
         for name, right in (("high", 34), ("middle", 30), ("low", 26))
     }
-    found = {n: Hub("exact_match").evaluate(predictions=t, references=["a"] * size)
+    report = {n: Hub("exact_match").evaluate(predictions=t, references=["a"] * size)
              for n, t in texts.items()}  # fmt: skip
-    ranking = compare_all(found, resamples=50, trials=2000)
+    ranking = compare_all(report, resamples=50, trials=2000)
     p = {pair: tests["exact_match"]["score"].p for pair, tests in ranking.pairs.items()}
     assert p["low", "high"] < 0.05 < min(p["middle", "high"], p["low", "middle"])
-    told = answer_of(found, ranking, ranking.intervals(), ranking.options)
-    assert [row.cells[0][1] for row in told.board] == ["a", "ab", "b"]
+    answer = answer_of(report, ranking, ranking.intervals(), ranking.options)
+    assert [row.cells[0][1] for row in answer.board] == ["a", "ab", "b"]
     # Nobody beats the first two, whom the title names.
-    assert [row.rank for row in told.board] == [1, 1, 2]
-    assert told.sentences[0] == (
+    assert [row.rank for row in answer.board] == [1, 1, 2]
+    assert answer.sentences[0] == (
         "high scores highest on exact_match (0.850); middle isn't significantly lower, low is"
     )
 
@@ -166,15 +166,15 @@ def test_title_ranks_and_letters_say_the_same_of_every_output() -> None:
         "exact": REFERENCES[:8] + ["nothing"] * 16,
         "near": ["the cat sat on the"] * 24,
     }
-    told, _ = answer(systems, "exact_match", "token_f1")
-    assert told.sentences[0] == (
+    headline, _ = answer(systems, "exact_match", "token_f1")
+    assert headline.sentences[0] == (
         "exact scores highest on exact_match (0.333), ahead of bad (0.000) and near (0.000)"
     )
-    assert {row.system: row.cells[0][1:3] for row in told.board} == {
+    assert {row.system: row.cells[0][1:3] for row in headline.board} == {
         "exact": ("a", True), "near": ("b", False), "bad": ("b", False),
     }  # fmt: skip
     # Each output has letters in its own order, whatever the rows are sorted by.
-    assert {row.system: row.cells[1][1:3] for row in told.board} == {
+    assert {row.system: row.cells[1][1:3] for row in headline.board} == {
         "exact": ("b", False), "near": ("a", True), "bad": ("c", False),
     }  # fmt: skip
 
@@ -190,10 +190,10 @@ def test_a_page_shows_the_intervals_of_a_ranking_that_is_known(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hub = Hub("wer")
-    given = {"a": ["a b", "c d"] * 4, "b": ["a b", "c x"] * 4}
+    inputs = {"a": ["a b", "c d"] * 4, "b": ["a b", "c x"] * 4}
     systems = {
         name: hub.evaluate(predictions=texts, references=["a b", "c d"] * 4)
-        for name, texts in given.items()
+        for name, texts in inputs.items()
     }
     ranking = compare_all(systems, resamples=50, trials=500)
     assert set(ranking.intervals()) == {"a", "b"}

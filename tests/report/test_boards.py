@@ -37,7 +37,7 @@ def ranking() -> Ranking:
         "[none]": ["x"] * SIZE,
     }
     metrics = ["exact_match", "wer"]
-    return compare_all({n: measured(*own, metrics=metrics) for n, own in texts.items()}, **HOW)
+    return compare_all({n: measured(*pair, metrics=metrics) for n, pair in texts.items()}, **HOW)
 
 
 def bounds(ranking: Ranking, metric: str, system: str, other: str = "right_1") -> str:
@@ -160,21 +160,21 @@ def test_all_outputs_come_with_both_uncorrected_p_values(ranking: Ranking) -> No
 
 
 def test_a_dictionary_has_scores_and_all_tests_and_is_json(ranking: Ranking) -> None:
-    found = ranking.to_dict()
-    assert (found["baseline"], found["samples"]) == ("right_1", SIZE)
-    assert found["ranks"]["exact_match"]["score"] == {"right_1": 1, "one & off": 1, "[none]": 3}
-    assert found["scores"] == {name: one.scores() for name, one in ranking.reports.items()}
-    assert found["counts"] == {name: one.counts() for name, one in ranking.reports.items()}
+    result = ranking.to_dict()
+    assert (result["baseline"], result["samples"]) == ("right_1", SIZE)
+    assert result["ranks"]["exact_match"]["score"] == {"right_1": 1, "one & off": 1, "[none]": 3}
+    assert result["scores"] == {name: report.scores() for name, report in ranking.reports.items()}
+    assert result["counts"] == {name: report.counts() for name, report in ranking.reports.items()}
     others = ["one & off", "[none]"]
-    assert [*found["comparisons"]] == others
+    assert [*result["comparisons"]] == others
     tested = json_value(ranking.against("right_1"))
-    assert json_value(found["comparisons"]) == tested
+    assert json_value(result["comparisons"]) == tested
     pair = json_value(ranking.pairs["[none]", "one & off"])
-    (listed,) = json_value(found["pairs"])
+    (listed,) = json_value(result["pairs"])
     assert listed == {"system": "[none]", "other": "one & off", "comparisons": pair}
-    assert found["about"]["sacrebleu_bootstrap_p"].startswith("too small: ")
-    assert found["sentence"] == " ".join(ranking.headline.sentences)
-    assert json.loads(json.dumps(found))["scores"] == found["scores"]
+    assert result["about"]["sacrebleu_bootstrap_p"].startswith("too small: ")
+    assert result["sentence"] == " ".join(ranking.headline.sentences)
+    assert json.loads(json.dumps(result))["scores"] == result["scores"]
 
 
 def test_another_choice_of_outputs_is_refused_and_a_frame_needs_pandas(
@@ -182,40 +182,40 @@ def test_another_choice_of_outputs_is_refused_and_a_frame_needs_pandas(
 ) -> None:
     report = ranking.reports["[none]"]
     shared = ("to_csv", "to_markdown", "to_latex")
-    for one, methods in (
+    for metric, methods in (
         (ranking, (*shared, "to_frame", "tables")),
         (report, (*shared, "flatten")),
     ):
         for method in methods:
             with pytest.raises(ParameterError, match="choose 'headline' or 'all'"):
-                getattr(one, method)(outputs="main")
+                getattr(metric, method)(outputs="main")
     monkeypatch.setitem(sys.modules, "pandas", None)
-    for own in (ranking, report):
+    for source in (ranking, report):
         with pytest.raises(MissingDependency, match="pandas"):
-            own.to_frame()
+            source.to_frame()
 
 
 def test_a_system_without_a_metric_has_no_test_in_it() -> None:
     both = measured(*["a b"] * 8, metrics=["wer", "exact_match"])
-    found = compare_all({"A": both, "lacks": measured(*["a x"] * 8), "C": both}, **HOW)
-    scores, tests = found.tables()
+    comparison = compare_all({"A": both, "lacks": measured(*["a x"] * 8), "C": both}, **HOW)
+    scores, tests = comparison.tables()
     assert scores.rows[2][:3:2] == ["lacks", None]
     # It has no interval to miss either.
-    lines = found.foot(intervals=True)
+    lines = comparison.foot(intervals=True)
     assert "no interval for wer: all resamples have the same score" in lines
     assert [row[:2] for row in tests.rows] == [
         *(["wer ↓", "lacks − A"], ["wer ↓", "C − A"], ["wer ↓", "C − lacks"]),
         ["exact_match ↑", "C − A"],
     ]
     for form in (HEADLINES, EVERY):
-        rows = long_tests(found, form).rows
+        rows = long_tests(comparison, form).rows
         assert [row[2] for row in rows if row[:2] == ["wer", "score"]] == ["A", "lacks", "C"]
         assert [row[2] for row in rows if row[0] == "exact_match"] == ["A", "C"]
 
 
 def test_tables_of_tests_say_how_many_samples_were_left_out(ranking: Ranking) -> None:
     texts = ["a a b", "c d e", "f f f", "g h i", "j"] * 4
-    full, half = (Hub("ttr").evaluate(predictions=own) for own in (texts, [*texts[:18], "", ""]))
+    full, half = (Hub("ttr").evaluate(predictions=part) for part in (texts, [*texts[:18], "", ""]))
     some = compare_all({"full": full, "half": half}, **HOW)
     _, shown = some.tables()
     assert (shown.head[4:], shown.rows[0][4:]) == (["samples", "left out"], [18, 2])
@@ -275,10 +275,10 @@ def test_systems_of_different_sizes_have_a_column_of_samples(ranking: Ranking) -
 
 
 def test_scores_stand_side_by_side() -> None:
-    one = Hub(["ttr", "exact_match", "wer(alignment=False)"]).evaluate(**COLUMNS)
+    first = Hub(["ttr", "exact_match", "wer(alignment=False)"]).evaluate(**COLUMNS)
     worse = {**COLUMNS, "predictions": ["z", "z"]}
     other = Hub(["exact_match", "wer(alignment=False)", "edit_similarity"]).evaluate(**worse)
-    systems = {"a|b": one, "c_d": other}
+    systems = {"a|b": first, "c_d": other}
     lines = scores_in_full(systems).markdown().splitlines()
     # An output that a system lacks has empty cells, in the order in which they come.
     assert [line for line in lines if "ttr" not in line] == [
@@ -299,7 +299,7 @@ def test_scores_stand_side_by_side() -> None:
     assert match[5:] == [0.0, 0.0, pytest.approx(0.6576, abs=1e-4)]
     silent = Hub("ttr").evaluate(predictions=["", "a"])
     assert scores_in_full({"a": silent}).head == ["metric", "output", "score", "unanswered"]
-    assert scores_in_full({"a": silent, "b": one}).head[2:] == ["a", "a unanswered", "b"]
+    assert scores_in_full({"a": silent, "b": first}).head[2:] == ["a", "a unanswered", "b"]
 
 
 @pytest.mark.parametrize(
@@ -326,12 +326,12 @@ def test_a_column_has_fewer_decimals_the_larger_its_numbers(
 
 def test_a_comparison_takes_reports_by_name_and_draws_at_least_once() -> None:
     systems: dict[str, Any] = dict.fromkeys("AB", measured("a b", "a x"))
-    for wrong, said in (
+    for wrong, message in (
         ({"A": systems["A"]}, "at least two systems by name"),
         ([*systems.values()], "at least two systems by name"),
         ({**systems, "B": 3}, "B is .*, not a report"),
     ):
-        with pytest.raises(ReportError, match=said):
+        with pytest.raises(ReportError, match=message):
             compare_all(wrong)  # type: ignore[arg-type]  # people's mistakes
     for option in ("resamples", "trials"):
         with pytest.raises(ParameterError, match=option):

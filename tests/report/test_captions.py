@@ -45,10 +45,10 @@ def ranked(metrics: Any, *texts: str, **options: Any) -> Ranking:
 def test_a_caption_says_how_the_intervals_were_made(
     metrics: list[str], cluster: str | None, how: str
 ) -> None:
-    found = ranked(metrics, "a x", "x x", confidence=0.9, cluster=cluster)
-    assert f"16 samples. In brackets: 90% intervals {how}. " in found.to_markdown(intervals=True)
-    assert "In brackets" not in found.to_markdown()
-    assert found.tables()[1].head[2] == "difference [90% interval]"
+    ranking = ranked(metrics, "a x", "x x", confidence=0.9, cluster=cluster)
+    assert f"16 samples. In brackets: 90% intervals {how}. " in ranking.to_markdown(intervals=True)
+    assert "In brackets" not in ranking.to_markdown()
+    assert ranking.tables()[1].head[2] == "difference [90% interval]"
 
 
 @pytest.mark.parametrize(
@@ -86,18 +86,18 @@ def test_a_caption_says_how_the_intervals_were_made(
 def test_a_caption_tells_marks_trials_units_level_and_result(
     metric: str, texts: list[str], options: Any, marks: str, trials: str, p: str
 ) -> None:
-    found = ranked(metric, *texts, **options)
-    table = found.captioned()
-    assert table.caption == found.sentence
+    ranking = ranked(metric, *texts, **options)
+    table = ranking.captioned()
+    assert table.caption == ranking.sentence
     assert table.method == f"16 samples. {marks}{ABOUT.format(trials, p)}"
     tied = f" · {TIE.format(p)}" if "≈" in marks and len(texts) > 2 else ""
-    assert found.foot()[0] == f"16 samples{tied}"
+    assert ranking.foot()[0] == f"16 samples{tied}"
 
 
-@pytest.mark.parametrize(("size", "said"), [(1, "1 sample."), (1200, "1,200 samples.")])
-def test_a_caption_counts_the_samples(size: int, said: str) -> None:
+@pytest.mark.parametrize(("size", "message"), [(1, "1 sample."), (1200, "1,200 samples.")])
+def test_a_caption_counts_the_samples(size: int, message: str) -> None:
     report = Hub("wer").evaluate(predictions=["a"] * size, references=["a"] * size)
-    assert report.to_markdown().splitlines()[4] == said
+    assert report.to_markdown().splitlines()[4] == message
 
 
 NONE = "no interval for"
@@ -132,7 +132,7 @@ def test_the_foot_has_the_marks_then_what_lacks_an_interval(
     # Every sample of A is right, and of B one word of two is wrong in each.
     texts = {"A": ["a b"] * 16, "B": ["a x"] * 16}
     hub = Hub("wer")
-    systems = {name: hub.evaluate(predictions=own, **COLUMNS) for name, own in texts.items()}
+    systems = {name: hub.evaluate(predictions=part, **COLUMNS) for name, part in texts.items()}
     ranking = compare_all(systems, resamples=50, trials=10_000)
     foot = ranking.foot(**asked)
     assert foot == ["16 samples", *lines]
@@ -146,13 +146,13 @@ FEW = "p is rough, as 'doc' has only 9 different values"
 
 
 @pytest.mark.parametrize(
-    ("given", "options"), [({}, {"cluster": "doc"}), ({"samples": False, "key": "doc"}, {})]
+    ("cluster", "options"), [({}, {"cluster": "doc"}), ({"samples": False, "key": "doc"}, {})]
 )
-def test_p_is_called_rough_below_ten_clusters_or_buckets(given: Any, options: Any) -> None:
+def test_p_is_called_rough_below_ten_clusters_or_buckets(cluster: Any, options: Any) -> None:
     def of_documents(number: int) -> Ranking:
         rows = [{"doc": i % number, "reference": "a b", "id": i} for i in range(20)]
         systems = {
-            name: Hub("wer").evaluate([{**row, "prediction": text} for row in rows], **given)
+            name: Hub("wer").evaluate([{**row, "prediction": text} for row in rows], **cluster)
             for name, text in {"A": "a b", "B": "a"}.items()
         }
         return compare_all(systems, **options)
@@ -174,8 +174,8 @@ def test_p_is_corrected_where_there_are_several_pairs_or_headline_outputs(
     metric: str, systems: int, corrected: bool
 ) -> None:
     _, tests = ranked(metric, *["a b", "a x", "x x"][:systems]).tables()
-    said = "; p is corrected for several tests, the intervals aren't"
-    assert tests.caption == f"Differences{said * corrected}"
+    message = "; p is corrected for several tests, the intervals aren't"
+    assert tests.caption == f"Differences{message * corrected}"
 
 
 def test_p_follows_the_scores_of_the_second_of_two_systems() -> None:

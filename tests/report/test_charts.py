@@ -94,8 +94,8 @@ def test_a_single_value_is_in_the_middle_of_its_bar(size: int) -> None:
 
 def test_metrics_are_drawn_against_each_other_of_the_first_system() -> None:
     outputs = [scores(name, a=[0.0, k], b=[9.0, 9.0]) for k, name in enumerate("vwxyz", 1)]
-    found = [(chart.across, chart.up) for chart in charts.scatter_charts(outputs)]
-    assert found == [("v", "w"), ("v", "x"), ("w", "x"), ("v", "y"), ("w", "y"), ("x", "y")]
+    results = [(chart.across, chart.up) for chart in charts.scatter_charts(outputs)]
+    assert results == [("v", "w"), ("v", "x"), ("w", "x"), ("v", "y"), ("w", "y"), ("x", "y")]
 
 
 def test_differences_of_a_pair_are_those_of_the_first_from_the_second() -> None:
@@ -106,7 +106,7 @@ def test_differences_of_a_pair_are_those_of_the_first_from_the_second() -> None:
     assert chart.across == "wer: b − a"
     # b − a is 0.5, -1 and 0: five bins of 0.3 from -1 to 0.5.
     selected = [json.loads(shape.select) for shape in chart.shapes]
-    assert [one["pair"] for one in selected] == [[0, 1]] * 3
+    assert [entry["pair"] for entry in selected] == [[0, 1]] * 3
     assert selected[0]["low"] == -1
     assert selected[-1]["high"] == 0.5
 

@@ -34,7 +34,7 @@ ROLE = load_metric("role_adherence", judge=Scripted({"in_role": ["yes", "no"]}),
 def page_of(path: Path, *conversations: Sequence[Any], metrics: Sequence[Any] = (ROLE,)) -> Page:
     """The page of systems with one conversation each."""
     hub = Hub(list(metrics))
-    systems = {str(k): hub.evaluate(messages=[one]) for k, one in enumerate(conversations)}
+    systems = {str(k): hub.evaluate(messages=[entry]) for k, entry in enumerate(conversations)}
     write(path / "a.html", systems, **FEW)
     return Page(path / "a.html")
 
@@ -73,19 +73,19 @@ def test_messages_have_what_is_in_them_and_readable_arguments(tmp_path: Path) ->
 )
 def test_arguments_are_shown_exactly(tmp_path: Path, arguments: object, text: str) -> None:
     calls = [{"id": "x", "name": "f", "arguments": arguments}]
-    said = {"role": "assistant", "content": "ok", "tool_calls": calls}
-    (sample,) = page_of(tmp_path, [said]).samples
+    message = {"role": "assistant", "content": "ok", "tool_calls": calls}
+    (sample,) = page_of(tmp_path, [message]).samples
     assert sample["shared"]["messages"][0]["calls"][0]["arguments"] == text
 
 
 def test_each_system_has_its_own_conversation(tmp_path: Path) -> None:
     (sample,) = page_of(tmp_path, CHAT, OTHER).samples
-    assert [own["messages"][-1]["text"] for own in sample["own"]] == ["In Lyon.", "No idea."]
+    assert [system["messages"][-1]["text"] for system in sample["own"]] == ["In Lyon.", "No idea."]
     assert "messages" not in sample["shared"]
     # Each has one message with text of the assistant, its last.
     verdicts = [
-        [(v["index"], v["verdict"]) for v in own["role_adherence"][0]["messages"]]
-        for own in sample["steps"]
+        [(v["index"], v["verdict"]) for v in step["role_adherence"][0]["messages"]]
+        for step in sample["steps"]
     ]
     assert verdicts == [[(3, "yes")], [(1, "yes")]]
     # One that systems share is there once.
@@ -113,7 +113,7 @@ class Steps(Metric):
 def test_reference_messages_are_shared(tmp_path: Path) -> None:
     hub = Hub([Steps(name="steps")])
     first, second = (
-        hub.evaluate(messages=[own], reference_messages=[CHAT]) for own in (CHAT, OTHER)
+        hub.evaluate(messages=[values], reference_messages=[CHAT]) for values in (CHAT, OTHER)
     )
     write(tmp_path / "a.html", {"a": first, "b": second}, **FEW)
     (sample,) = Page(tmp_path / "a.html").samples

@@ -87,11 +87,11 @@ def test_keys_are_flat_and_a_metrics_own_name_is_its_score(report: Report) -> No
 
 def test_a_dictionary_has_what_was_given_and_nothing_else(report: Report) -> None:
     signed = {"samples": 3, "signatures": report.signatures()}
-    found = report.to_dict()
-    assert {name: found[name] for name in ("scores", *signed)} == {
+    result = report.to_dict()
+    assert {name: result[name] for name in ("scores", *signed)} == {
         "scores": report.scores()
     } | signed
-    assert set(found) <= {"scores", "samples", "signatures", "notes"}
+    assert set(result) <= {"scores", "samples", "signatures", "notes"}
     few = Hub("exact_match").evaluate(predictions=["a"], references=["a"])
     plain = {"scores": few.scores(), "samples": 1}
     assert document(few) == plain
@@ -190,12 +190,12 @@ def test_a_saved_report_has_no_index(tmp_path: Path) -> None:
 
 
 def test_a_frame_keeps_given_columns_that_are_named_as_scores_or_have_no_utf8() -> None:
-    given = {
+    options = {
         "wer.score": [0.25, 0.75],
         "wer.reason": ["mine", "yours"],
         "id\udc00": ["x\ud800", "ü"],
     }
-    report = Hub("wer").evaluate(predictions=["a", "b"], references=["b", "b"], **given)
+    report = Hub("wer").evaluate(predictions=["a", "b"], references=["b", "b"], **options)
     frame = report.to_frame()
     assert frame["wer.score"].tolist() == [1.0, 0.0]
     assert frame["wer.score (kept)"].tolist() == [0.25, 0.75]
@@ -217,8 +217,8 @@ def test_a_frame_says_what_failed() -> None:
 
 def test_a_frame_has_texts_and_what_judges_said_if_asked(judged: Report, tmp_path: Path) -> None:
     frame = judged.to_frame(texts=True)
-    said = ["score", "status", "reason", "steps"]
-    assert [*frame] == ["predictions", "contexts", *(f"faithfulness.{part}" for part in said)]
+    head = ["score", "status", "reason", "steps"]
+    assert [*frame] == ["predictions", "contexts", *(f"faithfulness.{part}" for part in head)]
     assert frame["predictions"].tolist() == ["It is old.", ""]
     assert frame["faithfulness.status"].tolist() == ["ok", "unanswered"]
     assert frame["faithfulness.steps"][0] == judged.explain("faithfulness", 0).steps
@@ -281,8 +281,8 @@ def test_the_worst_samples_come_first(name: str, samples: list[int], scores: lis
     assert [row["sample"] for row in rows] == samples
     assert [row[key] for row in rows] == pytest.approx(scores)
     for row in rows:
-        kept = {"id": "id", "predictions": "predictions", "references": "references"}
-        assert {n: row[n] for n in kept} == {n: _WORDS[n][row["sample"]] for n in kept}
+        mapping = {"id": "id", "predictions": "predictions", "references": "references"}
+        assert {n: row[n] for n in mapping} == {n: _WORDS[n][row["sample"]] for n in mapping}
     assert report.worst(name, 2) == rows[:2]
     # A frame of them has the columns of the whole.
     assert {*rows[0]} - {"sample"} <= {*report.to_frame(texts=True)}
@@ -308,15 +308,15 @@ def test_kept_columns_that_are_named_as_scores_stay_beside_them() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [
         ("blue", "no metric 'blue' is scored; did you mean 'bleu'?"),
         ("bleu.precision_5", "bleu.precision_5: no such output"),
         ("abstractness", "neither more nor less is better"),
     ],
 )
-def test_only_outputs_with_a_direction_have_worst_samples(name: str, said: str) -> None:
-    with pytest.raises(ReportError, match=re.escape(said)):
+def test_only_outputs_with_a_direction_have_worst_samples(name: str, message: str) -> None:
+    with pytest.raises(ReportError, match=re.escape(message)):
         Hub(["bleu", "abstractness"]).evaluate(**COLUMNS).worst(name)
 
 
@@ -342,9 +342,9 @@ def test_samples_are_written_with_what_stands_behind_them(
 
 
 def test_a_line_of_a_sample_has_its_number_columns_and_scores(judged: Report) -> None:
-    own = ("sample", "scores", "file", "explanations")
-    given: dict[str, Any] = {name: [name, 2] for name in own}
-    report = with_facts(judged, metadata={**given, "id": ["x", None]})
+    names = ("sample", "scores", "file", "explanations")
+    fields: dict[str, Any] = {name: [name, 2] for name in names}
+    report = with_facts(judged, metadata={**fields, "id": ["x", None]})
     first, second = rows_of({"only": report})
     why = judged.explain("faithfulness", 1)
     assert first["scores"] == {"faithfulness": {"score": 1.0}}
@@ -352,7 +352,7 @@ def test_a_line_of_a_sample_has_its_number_columns_and_scores(judged: Report) ->
     explained = {"status": "unanswered", "reason": why.reason, "steps": steps}
     assert second == {
         "sample": 1,
-        **{f"metadata.{name}": 2 for name in own},
+        **{f"metadata.{name}": 2 for name in names},
         "id": None,
         "predictions": "",
         "contexts": "It is old.",
@@ -389,14 +389,15 @@ def test_a_table_of_samples_has_a_column_for_all_that_any_sample_has(judged: Rep
 
 
 def test_tables_hold_headline_outputs_or_all_with_intervals_if_asked(ten: Report) -> None:
-    found = ten.intervals()["wer"]
+    intervals = ten.intervals()["wer"]
     assert ten.to_csv() == "metric,output,score\nwer,score,0.25\nexact_match,score,0.5\n"
     rows = list(csv.reader(io.StringIO(ten.to_csv(intervals=True))))
     assert rows[0] == ["metric", "output", "score", "low", "high"]
-    assert rows[1] == ["wer", "score", "0.25", *map(str, found["score"].ends)]
+    assert rows[1] == ["wer", "score", "0.25", *map(str, intervals["score"].ends)]
     every = list(csv.reader(io.StringIO(ten.to_csv(outputs="all", intervals=True))))
     assert [(row[1], row[3]) for row in every[1:] if row[0] == "wer"] == [
-        (output, "" if math.isnan(own.low) else str(own.low)) for output, own in found.items()
+        (output, "" if math.isnan(entry.low) else str(entry.low))
+        for output, entry in intervals.items()
     ]
     pooled = ten.pool()
     assert (pooled.to_csv(), pooled.to_markdown()) == (ten.to_csv(), ten.to_markdown())
@@ -434,30 +435,30 @@ def lines_of(shown: Any) -> list[list[str]]:
 
 
 def test_intervals_are_a_dictionary_that_is_shown_as_a_table(ten: Report) -> None:
-    found = ten.intervals()
-    head, *rows = cells(found)
+    intervals = ten.intervals()
+    head, *rows = cells(intervals)
     assert head == ["metric", "output", "low", "high", "mean", "std", "method", "why"]
     assert [row[:2] for row in rows] == [["wer", "score"], ["exact_match", "score"]]
-    assert repr(found) == str(found)
-    assert str(found).endswith(f"{len(found['wer']) - 1} other outputs are in the dict")
-    assert float(rows[0][2]) == round(found["wer"]["score"].low, 4)
-    assert found == dict(found)
+    assert repr(intervals) == str(intervals)
+    assert str(intervals).endswith(f"{len(intervals['wer']) - 1} other outputs are in the dict")
+    assert float(rows[0][2]) == round(intervals["wer"]["score"].low, 4)
+    assert intervals == dict(intervals)
     hostile = OutputTable({"<script>": {"<b>": replace(NO_INTERVAL, low=0.25)}})
     assert lines_of(hostile) == [head, ["<script>", "<b>", "0.2500", *"–––", "–"]]
     assert "<td>&lt;script&gt;</td><td>&lt;b&gt;</td>" in hostile._repr_html_()
 
 
 def test_comparisons_are_shown_with_each_sentence_once(ten: Report) -> None:
-    found = ten.compare(ten, resamples=7, trials=11)
-    head, *rows = cells(found)
+    comparison = ten.compare(ten, resamples=7, trials=11)
+    head, *rows = cells(comparison)
     assert head == ["metric", "output", "score", "other", "difference", "low", "high", "p"]
     assert [row[:2] for row in rows] == [["wer", "score"], ["exact_match", "score"]]
     assert (rows[0][2:5], rows[0][-1]) == (["0.2500", "0.2500", "0.0000"], "1.0000")
-    sentences = [str(own["score"].sentence) for own in found.values()]
-    sentences.append(f"{len(found['wer']) - 1} other outputs are in the dict")
-    assert lines_of(found) == [*([*head], *rows), *(text.split() for text in sentences)]
-    assert re.findall("<p>(.*)</p>", unescape(found._repr_html_())) == sentences
-    withheld = replace(found["wer"]["score"], withheld="a reason")
+    sentences = [str(output["score"].sentence) for output in comparison.values()]
+    sentences.append(f"{len(comparison['wer']) - 1} other outputs are in the dict")
+    assert lines_of(comparison) == [*([*head], *rows), *(text.split() for text in sentences)]
+    assert re.findall("<p>(.*)</p>", unescape(comparison._repr_html_())) == sentences
+    withheld = replace(comparison["wer"]["score"], withheld="a reason")
     assert str(OutputTable({"wer": {"score": withheld}})).splitlines()[2:] == ["a reason"]
 
 
@@ -511,13 +512,13 @@ def test_what_was_pooled_by_key_has_intervals_of_the_metrics_that_add_up_alone()
     hub = Hub([Variety(), "wer"])
     rows = [{"prediction": f"a b{i % 2}", "reference": "a b0", "id": i} for i in range(12)]
     summed = hub.evaluate(rows, samples=False, key="id")
-    found = summed.intervals(resamples=20)
-    assert list(found) == ["variety", "wer"]
-    reasons = {interval.why for interval in found["variety"].values()}
+    intervals = summed.intervals(resamples=20)
+    assert list(intervals) == ["variety", "wer"]
+    reasons = {interval.why for interval in intervals["variety"].values()}
     assert reasons == {significance.NOT_KEPT}
-    assert found["variety"].keys() == summed.results["variety"].scores().keys()
+    assert intervals["variety"].keys() == summed.results["variety"].scores().keys()
     # Half of the samples have one of two words wrong.
-    low, high = found["wer"]["score"].ends
+    low, high = intervals["wer"]["score"].ends
     assert low < 0.25 < high
     with pytest.raises(ReportError, match="pooled"):
         summed.intervals(metrics="variety")
@@ -525,35 +526,35 @@ def test_what_was_pooled_by_key_has_intervals_of_the_metrics_that_add_up_alone()
 
 def test_a_metric_that_read_almost_nothing_has_no_interval_and_no_reason() -> None:
     texts = ["中文"] * 6 + ["a"] * 2
-    (found,) = Hub("rouge").evaluate(predictions=texts, references=texts).intervals().values()
+    (interval,) = Hub("rouge").evaluate(predictions=texts, references=texts).intervals().values()
     # As text, since nan is equal to nothing.
-    assert {*map(str, found.values())} == {str(NO_INTERVAL)}
+    assert {*map(str, interval.values())} == {str(NO_INTERVAL)}
 
 
 def test_a_ranking_keeps_what_it_was_asked_for(ten: Report) -> None:
     how: dict[str, Any] = {"confidence": 0.9, "resamples": 7, "seed": 3, "cluster": "doc"}
-    found = compare_all({"a": ten, "b": ten}, metrics="wer", trials=11, **how)
-    assert found.options._asdict() == {**how, "trials": 11, "calibrate": None}
-    assert list(found.pairs["b", "a"]) == ["wer"]
+    comparison = compare_all({"a": ten, "b": ten}, metrics="wer", trials=11, **how)
+    assert comparison.options._asdict() == {**how, "trials": 11, "calibrate": None}
+    assert list(comparison.pairs["b", "a"]) == ["wer"]
     usual = compare_all({"a": ten, "b": ten}, metrics="wer").options
     assert usual == (0.95, 1000, 10_000, SEED, None, None)
-    assert found.intervals() == dict.fromkeys("ab", ten.intervals(**how))
+    assert comparison.intervals() == dict.fromkeys("ab", ten.intervals(**how))
     assert repr(ten) == "<Report of 10 samples: wer 0.2500, exact_match 0.5000>"
 
 
 def test_intervals_comparisons_and_rankings_are_written_as_reports_are(ten: Report) -> None:
     compared = ten.compare(ten, resamples=7, trials=11)
-    for found in (ten.intervals(), compared):
-        outputs = [(metric, output) for metric in found for output in found[metric]]
-        frame = found.to_frame()
+    for table in (ten.intervals(), compared):
+        outputs = [(metric, output) for metric in table for output in table[metric]]
+        frame = table.to_frame()
         assert [*zip(frame["metric"], frame["output"], strict=True)] == outputs
-        values = [value for outputs in found.values() for value in outputs.values()]
+        values = [value for outputs in table.values() for value in outputs.values()]
         lows = [getattr(value, "interval", value).low for value in values]
         assert frame["low"].tolist() == pytest.approx(lows, nan_ok=True)
-        lines = [*csv.reader(io.StringIO(found.to_csv()))]
+        lines = [*csv.reader(io.StringIO(table.to_csv()))]
         assert [(metric, output) for metric, output, *_ in lines[1:]] == outputs
-        assert found.to_markdown().count("\n") == 2 + 2
-        assert json.loads(found.to_json()) == json_value(found)
+        assert table.to_markdown().count("\n") == 2 + 2
+        assert json.loads(table.to_json()) == json_value(table)
     ranking = compare_all({"one": ten, "other": ten}, resamples=7, trials=11)
     assert json.loads(ranking.to_json()) == json_value(ranking.to_dict())
     explained = ten.explain("wer", 0)._repr_html_()

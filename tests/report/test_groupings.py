@@ -26,14 +26,14 @@ from metrichub.report.groupings import (
 def columns_alone(**columns: Sequence[Any]) -> Report:
     """A report without texts, so that only columns make groups."""
     texts = ["a"] * len(next(iter(columns.values())))
-    given = {"predictions": texts, "references": texts, **columns}
-    return Hub("exact_match").evaluate(given, texts=False, keep=list(columns))
+    table = {"predictions": texts, "references": texts, **columns}
+    return Hub("exact_match").evaluate(table, texts=False, keep=list(columns))
 
 
 def by_column(values: Sequence[Any], asked: bool = False) -> list[list[str]]:
     """The values of the grouping by a column, if it makes one."""
     systems = {"": columns_alone(kind=values)}
-    return [list(one.values) for one in groupings_of(systems, by="kind" if asked else None)]
+    return [list(entry.values) for entry in groupings_of(systems, by="kind" if asked else None)]
 
 
 @pytest.mark.parametrize(
@@ -91,12 +91,12 @@ def test_of_more_than_fifty_values_the_largest_have_groups_and_others_share_one(
         assert asked[50:] == ["others"] * (number > 50)
     # v51 has 52 samples and v00 one; of 60 no value is known, which is none of the largest.
     values = [f"v{k:02}" for k in range(52) for _ in range(k + 1)] + [None] * 60
-    (found,) = groupings_of({"": columns_alone(kind=values)}, by="kind")
-    assert found.values == [*(f"v{k:02}" for k in range(51, 1, -1)), "others", "no value"]
-    assert found.about == "The 50 largest of 52 values of kind."
+    (grouping,) = groupings_of({"": columns_alone(kind=values)}, by="kind")
+    assert grouping.values == [*(f"v{k:02}" for k in range(51, 1, -1)), "others", "no value"]
+    assert grouping.about == "The 50 largest of 52 values of kind."
     # v00 and v01 are the others.
-    assert found.value_of_sample.tolist()[:4] == [50, 50, 50, 49]
-    assert found.value_of_sample.tolist()[-2:] == [51, 51]
+    assert grouping.value_of_sample.tolist()[:4] == [50, 50, 50, 49]
+    assert grouping.value_of_sample.tolist()[-2:] == [51, 51]
     many = columns_alone(kind=[f"{k}x" for k in range(1001)])
     assert "of 1,001 values" in groupings_of({"": many}, by="kind")[0].about
 
@@ -107,7 +107,7 @@ def test_the_first_four_columns_are_shown_and_the_one_that_is_asked_for_comes_fi
     systems = {"": columns_alone(**columns)}
 
     def keys(by: str | None = None) -> list[str]:
-        return [one.key for one in groupings_of(systems, ["stars"], by)]
+        return [grouping.key for grouping in groupings_of(systems, ["stars"], by)]
 
     assert keys() == [*"abcd"]
     # Ratings and ids make no groups unless they are asked for, and lists none at all.
@@ -121,14 +121,14 @@ def test_the_first_four_columns_are_shown_and_the_one_that_is_asked_for_comes_fi
 
 def test_columns_that_differ_make_no_groups_and_are_refused() -> None:
     systems = {name: columns_alone(domain=[name, "z"] * 2, same=[1, 2] * 2) for name in "ab"}
-    assert [one.key for one in groupings_of(systems)] == ["same"]
+    assert [grouping.key for grouping in groupings_of(systems)] == ["same"]
     with pytest.raises(ReportError, match="the systems differ in domain"):
         groupings_of(systems, by="domain")
 
 
 def test_a_page_reads_a_grouping_as_plain_data() -> None:
-    one = Grouping("name", "key", ("x", "y"), np.array([1, -1, 0]), "about")
-    assert one.data() == {"name": "name", "key": "key", "values": ["x", "y"], "of": [1, -1, 0]}
+    grouping = Grouping("name", "key", ("x", "y"), np.array([1, -1, 0]), "about")
+    assert grouping.data() == {"name": "name", "key": "key", "values": ["x", "y"], "of": [1, -1, 0]}
 
 
 # Judges and tables.
@@ -147,15 +147,15 @@ def test_samples_are_grouped_by_all_verdicts_wherever_they_stand_in_the_steps() 
         3: [{"said": "yes"}],
         5: ["verdict"],
     }
-    (found,) = verdict_groupings({"sys": judged(steps, 7)})
-    assert (found.name, found.key) == ("verdicts of exact_match",) * 2
-    assert found.values == ["yes", "no and yes"]
+    (grouping,) = verdict_groupings({"sys": judged(steps, 7)})
+    assert (grouping.name, grouping.key) == ("verdicts of exact_match",) * 2
+    assert grouping.values == ["yes", "no and yes"]
     # The fourth to the seventh have no verdict.
-    assert found.value_of_sample.tolist() == [1, 0, 0, -1, -1, -1, -1]
+    assert grouping.value_of_sample.tolist() == [1, 0, 0, -1, -1, -1, -1]
     assert verdict_groupings({"sys": judged({0: [{"said": "yes"}]}, 2)}) == []
     # Those of several systems are named by them.
     both = {name: judged({0: [{"verdict": name}]}, 1) for name in "ab"}
-    assert [(own.name, own.key, own.values) for own in verdict_groupings(both)] == [
+    assert [(group.name, group.key, group.values) for group in verdict_groupings(both)] == [
         (f"verdicts of exact_match on {name}", f"verdicts of exact_match on {name}", [name])
         for name in "ab"
     ]
@@ -163,28 +163,28 @@ def test_samples_are_grouped_by_all_verdicts_wherever_they_stand_in_the_steps() 
 
 def test_only_the_fifty_most_frequent_verdicts_have_a_group() -> None:
     steps = {k: [{"verdict": f"v{min(k, 50)}"}] for k in range(52)}
-    (found,) = verdict_groupings({"": judged(steps, 52)})
+    (grouping,) = verdict_groupings({"": judged(steps, 52)})
     # v50 is that of two samples, v0 to v48 of one each, and v49 is left out.
-    assert found.values == ["v50", *(f"v{k}" for k in range(49))]
-    assert found.value_of_sample.tolist() == [*range(1, 50), -1, 0, 0]
+    assert grouping.values == ["v50", *(f"v{k}" for k in range(49))]
+    assert grouping.value_of_sample.tolist() == [*range(1, 50), -1, 0, 0]
 
 
 def test_the_cell_of_a_table_that_counts_a_sample_is_a_group() -> None:
     report = Hub("classification(labels=['a', 'b'])").evaluate(
         predictions=["a", "b", "b"], references=["b", "b", "b"]
     )
-    (found,) = cell_groupings({"": report})
-    assert found.name == found.key == "confusion matrix of classification"
+    (grouping,) = cell_groupings({"": report})
+    assert grouping.name == grouping.key == "confusion matrix of classification"
     # The most frequent first.
-    assert found.values == ["b → predicted b", "b → predicted a"]
-    assert found.value_of_sample.tolist() == [1, 0, 0]
+    assert grouping.values == ["b → predicted b", "b → predicted a"]
+    assert grouping.value_of_sample.tolist() == [1, 0, 0]
     (result,) = report.results.values()
     cells = {"table": [None, ("x", "y"), None]}
     some = type("Some", (type(result),), {"cells": lambda self: cells})
     gapped = replace(report, results={"m": some(**vars(result))})
-    (found,) = cell_groupings({"s": gapped})
+    (grouping,) = cell_groupings({"s": gapped})
     key = "table of m on s"
-    assert (found.key, found.values, found.value_of_sample.tolist()) == (
+    assert (grouping.key, grouping.values, grouping.value_of_sample.tolist()) == (
         key,
         ["x → y"],
         [-1, 0, -1],
@@ -226,9 +226,9 @@ def test_the_length_of_a_sample_is_that_of_the_first_text_that_has_words(
 ) -> None:
     hub = Hub(["exact_match", "compression"])
     report = hub.evaluate(columns)
-    found = text_lengths(report)
-    assert found
-    assert (found[0], found[1].tolist()) == (name, [1 + k // 5 for k in range(20)])
+    result = text_lengths(report)
+    assert result
+    assert (result[0], result[1].tolist()) == (name, [1 + k // 5 for k in range(20)])
     by_length, *others = groupings_of({"": report})
     assert (by_length.name, by_length.key) == (f"words of the {name}", "length")
     assert by_length.values == ["1", "2", "3", "4"]
@@ -238,7 +238,7 @@ def test_the_length_of_a_sample_is_that_of_the_first_text_that_has_words(
     assert others == []
     # A column may have the name, and fewer than 20 samples have no groups by length.
     named = hub.evaluate({**columns, "length": ["x", "y"] * 10})
-    assert [one.key for one in groupings_of({"": named})] == ["length", "length of texts"]
+    assert [grouping.key for grouping in groupings_of({"": named})] == ["length", "length of texts"]
     assert groupings_of({"": report.take(range(19))}) == []
 
 
@@ -247,15 +247,15 @@ def test_the_rarest_word_is_looked_for_in_the_first_reference_of_all_samples(
     block: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def rarest(references: list[Any], **columns: Any) -> Grouping:
-        given = {"predictions": ["p"] * 20, "references": references, **columns}
-        return groupings_of({"": Hub("exact_match").evaluate(given)})[-1]
+        texts = {"predictions": ["p"] * 20, "references": references, **columns}
+        return groupings_of({"": Hub("exact_match").evaluate(texts)})[-1]
 
     monkeypatch.setattr(module, "_BLOCK", block)
     # "b" is in 8 first references, twice in some; the second ones and "!" don't count.
     first = ["a b b"] * 8 + ["a"] * 11 + ["!"]
-    found = rarest([[text, "b b"] for text in first])
-    assert (found.name, found.key) == ("frequency of the rarest word", "frequency")
-    assert found.values == ["8", "19", "no value"]
-    assert found.value_of_sample.tolist() == [0] * 8 + [1] * 11 + [2]
-    assert rarest(first).value_of_sample.tolist() == found.value_of_sample.tolist()
+    grouping = rarest([[text, "b b"] for text in first])
+    assert (grouping.name, grouping.key) == ("frequency of the rarest word", "frequency")
+    assert grouping.values == ["8", "19", "no value"]
+    assert grouping.value_of_sample.tolist() == [0] * 8 + [1] * 11 + [2]
+    assert rarest(first).value_of_sample.tolist() == grouping.value_of_sample.tolist()
     assert rarest(first, frequency=["x"] * 20).key == "frequency of texts"

@@ -40,8 +40,8 @@ def test_a_group_is_what_its_samples_alone_would_be(table: list[dict[str, Any]])
     groups = report.by("language")
     assert list(groups) == list(dict.fromkeys(row["language"] for row in table))
     for value, group in groups.items():
-        own = [row for row in table if row["language"] == value]
-        alone = HUB.evaluate(own)
+        rows = [row for row in table if row["language"] == value]
+        alone = HUB.evaluate(rows)
         assert group.size == alone.size
         assert group.metadata == alone.metadata
         assert group.counts() == alone.counts()
@@ -52,7 +52,7 @@ def test_a_group_is_what_its_samples_alone_would_be(table: list[dict[str, Any]])
                 np.testing.assert_array_equal(group.samples()[name][output], expected)
         assert group.texts is not None
         assert alone.texts is not None
-        for place in range(len(own)):
+        for place in range(len(rows)):
             assert group.texts[place] == alone.texts[place]
         measured = group.intervals(resamples=5)
         for name, intervals in alone.intervals(resamples=5).items():
@@ -63,13 +63,13 @@ def test_a_group_is_what_its_samples_alone_would_be(table: list[dict[str, Any]])
 def test_groups_of_two_systems_are_compared_and_only_the_same() -> None:
     table = [sample(WORDS[i % 3], WORDS[(i + 1) % 3], "ende"[i % 2 * 2 :][:2]) for i in range(8)]
     worse = [row | {"prediction": "it"} for row in table]
-    one, other = (Hub("rouge").evaluate(rows).by("language") for rows in (table, worse))
+    first, other = (Hub("rouge").evaluate(rows).by("language") for rows in (table, worse))
     alone = Hub("rouge").evaluate([row for row in table if row["language"] == "en"])
     also = Hub("rouge").evaluate([row for row in worse if row["language"] == "en"])
-    found = one["en"].compare(other["en"])["rouge"]["score"]
-    assert str(found) == str(alone.compare(also)["rouge"]["score"])
+    comparison = first["en"].compare(other["en"])["rouge"]["score"]
+    assert str(comparison) == str(alone.compare(also)["rouge"]["score"])
     with pytest.raises(ReportError, match="different references"):
-        one["en"].compare(other["de"])
+        first["en"].compare(other["de"])
 
 
 def test_errors_and_reasons_stay_with_their_samples() -> None:
@@ -103,9 +103,9 @@ def test_a_whole_number_names_the_same_cluster_as_a_fraction() -> None:
     # pandas makes fractions of a column in which a value is missing; a key reads them as one too.
     table = [sample(WORDS[i % 3], WORDS[0], "en") | {"doc": i % 4} for i in range(12)]
     mixed = [row | {"doc": float(i % 4) if i > 5 else i % 4} for i, row in enumerate(table)]
-    one, other = (Hub("wer").evaluate(rows).intervals(cluster="doc") for rows in (table, mixed))
-    assert one == other
-    assert one != Hub("wer").evaluate(table).intervals()
+    first, other = (Hub("wer").evaluate(rows).intervals(cluster="doc") for rows in (table, mixed))
+    assert first == other
+    assert first != Hub("wer").evaluate(table).intervals()
 
 
 def test_samples_are_taken_by_their_numbers() -> None:

@@ -58,14 +58,14 @@ class Facts(NamedTuple):
                         won = pair if sign * test["difference"] > 0 else pair[::-1]
                         better.setdefault(label, set()).add(won)
                 scores[label] = {
-                    name: own[metric][output]
-                    for name, own in read["scores"].items()
-                    if metric in own
+                    name: score[metric][output]
+                    for name, score in read["scores"].items()
+                    if metric in score
                 }
         return cls([*ranking.systems], scores, better, p, read["withheld"], metrics)
 
-    def beats(self, label: str, one: str, other: str) -> bool:
-        return (one, other) in self.better.get(label, set())
+    def beats(self, label: str, first: str, other: str) -> bool:
+        return (first, other) in self.better.get(label, set())
 
     def best(self, label: str) -> list[str]:
         scores = self.scores[label]
@@ -98,17 +98,17 @@ def reports() -> dict[str, Report]:
     words = [f"w{k}" for k in range(10)]
     references = [" ".join(drawn.sample(words, drawn.randint(1, 4))) for _ in range(SAMPLES)]
     hub = Hub(METRICS)
-    found = {}
+    result = {}
     for k in range(20):
-        kept, more = drawn.choice([0.3, 0.6, 0.62, 0.65, 0.9]), drawn.random() < 0.2
+        share, more = drawn.choice([0.3, 0.6, 0.62, 0.65, 0.9]), drawn.random() < 0.2
         texts = [
             " ".join(
-                [w if drawn.random() < kept else "x" for w in text.split()] + ["more words"] * more
+                [w if drawn.random() < share else "x" for w in text.split()] + ["more words"] * more
             )
             for text in references
         ]
-        found[f"s{k}"] = hub.evaluate(predictions=texts, references=references, sources=references)
-    return found
+        result[f"s{k}"] = hub.evaluate(predictions=texts, references=references, sources=references)
+    return result
 
 
 def names_of(text: str) -> list[str]:
@@ -172,8 +172,8 @@ def _check(sentence: str, facts: Facts, shown: list[str]) -> str:
             assert holds(facts, match.groupdict(), shown), (kind, sentence, facts)
             return kind
     if "; on " in sentence:
-        one, two = sentence.split("; on ", 1)
-        assert _check(f"{one}.", facts, shown) == "ahead"
+        first, two = sentence.split("; on ", 1)
+        assert _check(f"{first}.", facts, shown) == "ahead"
         return _check(f"On {two}", facts, shown)
     raise AssertionError(f"no form has {sentence!r}")
 
@@ -242,8 +242,8 @@ def _leads(facts: Facts, m: dict[str, str], _: list[str]) -> bool:
 
 
 def _group(text: str, group: set[str]) -> bool:
-    if found := re.fullmatch(r"(\w+) of the other \d+|the other (\w+)", text):
-        return count_of(found[1] or found[2]) == len(group)
+    if match := re.fullmatch(r"(\w+) of the other \d+|the other (\w+)", text):
+        return count_of(match[1] or match[2]) == len(group)
     return {*names_of(text)} == group
 
 
@@ -259,7 +259,7 @@ def _ahead(facts: Facts, m: dict[str, str], shown: list[str]) -> bool:
         whom = others if m["of"] in ("all others", "both others") else {*names_of(m["of"])}
         if not {*leaders} <= {*facts.best(label)} or (m["of"] == "both others" and len(whom) != 2):
             return False
-        if not all(facts.beats(label, one, other) for one in leaders for other in whom):
+        if not all(facts.beats(label, first, other) for first in leaders for other in whom):
             return False
     return True
 
@@ -267,8 +267,10 @@ def _ahead(facts: Facts, m: dict[str, str], shown: list[str]) -> bool:
 def _withheld(facts: Facts, m: dict[str, str], _: list[str]) -> bool:
     named = names_of(m["labels"])
     outputs = [o for o, of in facts.metrics.items() if o in named or of in named]
-    whole = all(facts.withheld.get(name) == m["why"] for name in named)
-    return whole or (bool(outputs) and all(facts.withheld.get(o) == m["why"] for o in outputs))
+    all_withheld = all(facts.withheld.get(name) == m["why"] for name in named)
+    return all_withheld or (
+        bool(outputs) and all(facts.withheld.get(o) == m["why"] for o in outputs)
+    )
 
 
 def _of_others(
@@ -278,10 +280,10 @@ def _of_others(
         others = shown[1:]
         true = [label for label in others if label not in UNDIRECTED and holds(facts, label)]
         text = m["labels"]
-        if found := re.fullmatch(r"[Tt]he other (\w+) (?:metrics|scores)", text):
-            return count_of(found[1]) == len(true) == len(others)
-        if found := re.fullmatch(r"(\w+) of the other (\w+) (?:metrics|scores)", text):
-            return (count_of(found[1]), count_of(found[2])) == (len(true), len(others))
+        if match := re.fullmatch(r"[Tt]he other (\w+) (?:metrics|scores)", text):
+            return count_of(match[1]) == len(true) == len(others)
+        if match := re.fullmatch(r"(\w+) of the other (\w+) (?:metrics|scores)", text):
+            return (count_of(match[1]), count_of(match[2])) == (len(true), len(others))
         return names_of(text) == true
 
     return check

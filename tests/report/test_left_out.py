@@ -132,14 +132,14 @@ def test_counts_survive_saving_merging_and_pooling(tmp_path: Path) -> None:
 
 def test_no_system_wins_where_another_left_more_unanswered() -> None:
     systems = {"right": measured(RIGHT), "silent": measured(SILENT)}
-    found = systems["silent"].compare(systems["right"], **FEW)["exact"]["score"]
+    comparison = systems["silent"].compare(systems["right"], **FEW)["exact"]["score"]
     # On the two samples that both answered, both are right.
-    assert (found.score, found.other, found.difference) == (1.0, 1.0, 0.0)
-    assert (found.samples, found.left_out) == (2, 2)
-    assert found.withheld == REASON.replace("right", "the other system").replace(
+    assert (comparison.score, comparison.other, comparison.difference) == (1.0, 1.0, 0.0)
+    assert (comparison.samples, comparison.left_out) == (2, 2)
+    assert comparison.withheld == REASON.replace("right", "the other system").replace(
         "silent", "this system"
     )
-    assert found.randomization_p == 1.0
+    assert comparison.randomization_p == 1.0
     same = systems["silent"].compare(systems["silent"], **FEW)["exact"]["score"]
     assert same.withheld is None
     assert unranked(systems) == {"exact": REASON}
@@ -158,7 +158,7 @@ def test_a_metric_whose_card_says_so_ranks_no_system() -> None:
     columns = {"references": REFERENCES * 4, "no_answer_probabilities": [0.1, 0.2, 0.3, 0.4] * 4}
     texts = {"right": REFERENCES * 4, "half": RIGHT * 4, "none": ["no"] * 16}
     hub = Hub(["squad_v2_best", "exact_match"])
-    systems = {name: hub.evaluate(predictions=own, **columns) for name, own in texts.items()}
+    systems = {name: hub.evaluate(predictions=text, **columns) for name, text in texts.items()}
     ranking = compare_all(systems, resamples=20)
     # Each beats the next by the exact matches of 16 samples.
     assert ranking.ranks["exact_match"]["score"] == {"right": 1, "half": 2, "none": 3}
@@ -175,11 +175,11 @@ def test_a_metric_whose_card_says_so_ranks_no_system() -> None:
 
 def test_other_samples_are_no_comparison() -> None:
     hub = Hub("exact_match")
-    one = hub.evaluate(predictions=["a"] * 9, references=["a"] * 9)
+    first = hub.evaluate(predictions=["a"] * 9, references=["a"] * 9)
     same = hub.evaluate(predictions=["b"] * 9, references=["a"] * 9)
     other = hub.evaluate(predictions=["b"] * 9, references=["a b"] * 9)
-    assert compare_all({"one": one, "same": same}).ranks["exact_match"]["score"]["one"] == 1
-    assert "different references" in unranked({"one": one, "other": other})["exact_match"]
+    assert compare_all({"one": first, "same": same}).ranks["exact_match"]["score"]["one"] == 1
+    assert "different references" in unranked({"one": first, "other": other})["exact_match"]
 
 
 def test_nonsense_in_place_of_the_worst_outputs_raises_no_rouge() -> None:

@@ -80,8 +80,8 @@ def chosen(metric: str, text: str) -> str:
 def test_each_metric_names_what_cuts_the_script(
     metric: str, chinese: str, japanese: str, thai: str, emoji: str
 ) -> None:
-    found = [chosen(metric, text) for text in (CHINESE, JAPANESE, THAI, EMOJI)]
-    assert found == [chinese, japanese, thai, emoji]
+    results = [chosen(metric, text) for text in (CHINESE, JAPANESE, THAI, EMOJI)]
+    assert results == [chinese, japanese, thai, emoji]
 
 
 @pytest.mark.parametrize("text", [RUSSIAN, SPACED["Korean"], SPACED["Hindi"]])
@@ -155,20 +155,20 @@ def noted(texts: Sequence[str], **options: Any) -> Report:
 def of_letters(report: Report) -> dict[str, list[str]]:
     """The notes about letters; parts of a few samples have no others that whole ones have."""
     notes = report.notes().items()
-    return {name: [note for note in own if "letters" in note] for name, own in notes}
+    return {name: [note for note in texts if "letters" in note] for name, texts in notes}
 
 
 def test_parts_blocks_and_other_metrics_change_nothing(tmp_path: Path) -> None:
-    whole = noted(TEXTS)
-    assert set(whole.notes()) == set(METRICS)
+    report = noted(TEXTS)
+    assert set(report.notes()) == set(METRICS)
     merged = noted(TEXTS[:5]).merge(noted(TEXTS[5:17]), noted(TEXTS[17:]))
-    assert merged.script_coverage == whole.script_coverage
-    whole.save(tmp_path / "report.json")
-    for one in (merged, whole.pool(), Report.load(tmp_path / "report.json")):
-        assert of_letters(one) == of_letters(whole) != {}
+    assert merged.script_coverage == report.script_coverage
+    report.save(tmp_path / "report.json")
+    for version in (merged, report.pool(), Report.load(tmp_path / "report.json")):
+        assert of_letters(version) == of_letters(report) != {}
     for metric in METRICS:
         alone = Hub(metric).evaluate(predictions=TEXTS, references=TEXTS, sources=TEXTS)
-        assert alone.script_coverage[metric] == whole.script_coverage[metric]
+        assert alone.script_coverage[metric] == report.script_coverage[metric]
 
 
 def test_several_references_and_candidates_count_once() -> None:

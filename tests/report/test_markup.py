@@ -99,14 +99,14 @@ def test_a_part_of_a_card_is_shown(text: str, shown: str) -> None:
 
 
 def test_comments_vanish_outside_of_code() -> None:
-    found = html(
+    page = html(
         "<!-- generated: bounds -->\n| a |\n| --- |\n| 1 |\n<!-- end -->\n\nb <!-- c\n\nd --> e\n\n"
         "`<!-- f -->`\n\n```html\n<!-- g -->\n```\n\nstray ` tick\n\n<!-- h -->\n\nother ` tick",
         same,
     )
-    assert "<td>1</td>" in found
-    assert re.findall(r"&lt;!-- (\w)", found) == ["f", "g"]
-    assert "generated" not in found
+    assert "<td>1</td>" in page
+    assert re.findall(r"&lt;!-- (\w)", page) == ["f", "g"]
+    assert "generated" not in page
 
 
 def test_the_fold_around_other_tasks_vanishes() -> None:
@@ -115,8 +115,8 @@ def test_the_fold_around_other_tasks_vanishes() -> None:
 
 
 def test_headings_have_ids_that_differ() -> None:
-    found = html("## Limitations and bias\n\n## Limitations and bias", same)
-    assert re.findall(r'id="(.*?)"', found) == ["limitations-and-bias", "limitations-and-bias-1"]
+    page = html("## Limitations and bias\n\n## Limitations and bias", same)
+    assert re.findall(r'id="(.*?)"', page) == ["limitations-and-bias", "limitations-and-bias-1"]
 
 
 @pytest.mark.parametrize(
@@ -134,9 +134,9 @@ def test_links_get_the_address_that_the_caller_gives() -> None:
 
 
 def test_a_dropped_link_leaves_its_text() -> None:
-    found = html("a [*b* c](../../etc/passwd) [d](e)", lambda href: None if ".." in href else href)
-    assert "a <em>b</em> c <a" in found
-    assert found.count("<a ") == found.count("</a>") == 1
+    page = html("a [*b* c](../../etc/passwd) [d](e)", lambda href: None if ".." in href else href)
+    assert "a <em>b</em> c <a" in page
+    assert page.count("<a ") == page.count("</a>") == 1
 
 
 @pytest.mark.parametrize("text", ["from $5 to $6", "1$x$2", "an \\$x$ escaped"])
@@ -148,9 +148,9 @@ def test_a_sum_of_money_is_no_formula(text: str) -> None:
     "tex", ["\\frac{a", "\\nosuchcommand{x}", "x^", "a^b^c", "}", "\\left(", "{" * 5000]
 )
 def test_broken_tex_is_shown_as_code(tex: str) -> None:
-    found = html(f"a ${tex}$ b", same)
-    assert f"a <code>{tex}</code> b" in found
-    assert "<math" not in found
+    page = html(f"a ${tex}$ b", same)
+    assert f"a <code>{tex}</code> b" in page
+    assert "<math" not in page
 
 
 def test_a_card_of_comments_that_never_end_is_shown_in_linear_time() -> None:

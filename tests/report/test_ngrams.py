@@ -45,9 +45,9 @@ def test_z_is_that_of_the_paper() -> None:
 
 
 def test_each_system_has_what_it_says_more_often() -> None:
-    found = ngrams_of(systems(REFERENCES, a=ONE, b=OTHER))
-    assert found
-    ((pair, matching, unsupported),) = found.pairs
+    result = ngrams_of(systems(REFERENCES, a=ONE, b=OTHER))
+    assert result
+    ((pair, matching, unsupported),) = result.pairs
     assert pair == (0, 1)
     # "red" and "the red" are the same two samples; of 7 bigrams of the references the prior of
     # "the red" is 1: 3 of 14 against 1 of 14.
@@ -65,25 +65,25 @@ def test_counts_are_those_of_sets_of_words() -> None:
     def texts() -> list[str]:
         return [" ".join(draw.choice([*"abcdef"], draw.integers(0, 9))) for _ in range(80)]
 
-    references, one, other = texts(), texts(), [t.replace("a", "b") for t in texts()]
-    found = ngrams_of(systems(references, one=one, other=other))
-    assert found
-    (pair,) = found.pairs
+    references, first, other = texts(), texts(), [t.replace("a", "b") for t in texts()]
+    result = ngrams_of(systems(references, one=first, other=other))
+    assert result
+    (pair,) = result.pairs
 
     def has(text: str, ngram: tuple[str, ...]) -> bool:
         return ngram in _ngrams(text, len(ngram))
 
     listed = 0
     for match, lists in ((True, pair.matching), (False, pair.unsupported)):
-        for (mine, theirs), part in zip(((one, other), (other, one)), lists, strict=True):
+        for (mine, theirs), part in zip(((first, other), (other, first)), lists, strict=True):
             assert len(part) <= LISTED
             assert [n.z for n in part] == sorted((n.z for n in part), reverse=True)
             for n in part:
                 words = tuple(letters(n.text))
                 able = [i for i, t in enumerate(references) if has(t, words) == match]
-                said, there = ([i for i in able if has(s[i], words)] for s in (mine, theirs))
-                alone = [i for i in said if i not in there]
-                assert (n.first, n.second, n.alone) == (len(said), len(there), len(alone))
+                ours, numbers = ([i for i in able if has(s[i], words)] for s in (mine, theirs))
+                alone = [i for i in ours if i not in numbers]
+                assert (n.first, n.second, n.alone) == (len(ours), len(numbers), len(alone))
                 assert [*n.samples] == alone
                 assert n.first >= FEWEST
                 assert n.z >= LOWEST
@@ -104,12 +104,12 @@ def _ngrams(text: str, order: int) -> set[tuple[str, ...]]:
 
 
 def test_scripts_without_spaces_have_letters_for_words() -> None:
-    found = ngrams_of(systems(["他坐在垫子上"] * 3, a=["他坐在垫子上"] * 3, b=["狗 dog"] * 3))
-    assert found
-    mine = {n.text for n in found.pairs[0].matching[0]}
+    result = ngrams_of(systems(["他坐在垫子上"] * 3, a=["他坐在垫子上"] * 3, b=["狗 dog"] * 3))
+    assert result
+    mine = {n.text for n in result.pairs[0].matching[0]}
     assert "他坐在垫" in mine
     assert not [text for text in mine if " " in text]
-    assert {n.text for n in found.pairs[0].unsupported[1]} == {"狗 dog"}
+    assert {n.text for n in result.pairs[0].unsupported[1]} == {"狗 dog"}
 
 
 def test_of_longer_texts_every_second_sample_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,24 +117,24 @@ def test_of_longer_texts_every_second_sample_is_read(monkeypatch: pytest.MonkeyP
     size = sum(map(len, [*REFERENCES, *ONE, *OTHER])) * 4
     monkeypatch.setattr(ngrams, "MOST_CHARACTERS", size - 1)
     monkeypatch.setattr(ngrams, "MOST_SAMPLES", 2)
-    found = ngrams_of(reports)
-    assert found
-    assert found.every == 2
-    (fox,) = found.pairs[0].unsupported[0]
+    result = ngrams_of(reports)
+    assert result
+    assert result.every == 2
+    (fox,) = result.pairs[0].unsupported[0]
     # Samples 2, 3 and 4 of every five say it; of the even ones these are 2, 4, 8, 12, 14 and 18.
     assert (fox.first, fox.alone, [*fox.samples]) == (6, 6, [2, 4])
     # The page reads them as steps.
-    assert found.data()["pairs"][0]["lists"][2][0][-1] == [2, 2]
+    assert result.data()["pairs"][0]["lists"][2][0][-1] == [2, 2]
 
 
 def test_many_systems_are_compared_with_the_first() -> None:
     many = {f"s{k}": (ONE, OTHER)[k % 2] for k in range(6)}
-    found = ngrams_of(systems(REFERENCES, **many))
-    assert found
-    assert [one.pair for one in found.pairs] == [(0, k) for k in range(1, 6)]
+    result = ngrams_of(systems(REFERENCES, **many))
+    assert result
+    assert [pair.pair for pair in result.pairs] == [(0, k) for k in range(1, 6)]
     few = ngrams_of(systems(REFERENCES, a=ONE, b=OTHER, c=ONE))
     assert few
-    assert [one.pair for one in few.pairs] == [(0, 1), (0, 2), (1, 2)]
+    assert [pair.pair for pair in few.pairs] == [(0, 1), (0, 2), (1, 2)]
 
 
 def test_nothing_is_told_of_one_system_or_without_texts() -> None:
@@ -152,27 +152,27 @@ def test_nothing_is_told_of_one_system_or_without_texts() -> None:
 def test_candidates_and_references_of_a_sample_are_taken_together() -> None:
     hub = Hub("exact_match")
     references = [["x y", "red"]] * 3
-    one = hub.evaluate(predictions=[["no", "red"]] * 3, references=references)
+    first = hub.evaluate(predictions=[["no", "red"]] * 3, references=references)
     other = hub.evaluate(predictions=[["no", "blue"]] * 3, references=references)
-    found = ngrams_of({"a": one, "b": other})
-    assert found
-    assert [n.text for n in found.pairs[0].matching[0]] == ["red"]
-    assert [n.text for n in found.pairs[0].unsupported[1]] == ["blue"]
+    result = ngrams_of({"a": first, "b": other})
+    assert result
+    assert [n.text for n in result.pairs[0].matching[0]] == ["red"]
+    assert [n.text for n in result.pairs[0].unsupported[1]] == ["blue"]
 
 
 def test_texts_shorter_than_an_ngram_differ_in_none() -> None:
     for words in range(6):
         text = " ".join(["a"] * words)
-        found = ngrams_of(systems([text], a=[text], b=[""]))
-        assert found
+        result = ngrams_of(systems([text], a=[text], b=[""]))
+        assert result
         # An n-gram of one sample is too few to tell.
-        assert found.pairs == [PairNgrams((0, 1), ([], []), ([], []))]
+        assert result.pairs == [PairNgrams((0, 1), ([], []), ([], []))]
 
 
 def test_an_apostrophe_belongs_to_its_word() -> None:
-    found = ngrams_of(
+    result = ngrams_of(
         systems(["we go"] * 6, a=["I’m going", "I'm going", "'quoted'"] * 2, b=["we go"] * 6)
     )
-    assert found
-    ((_, _, (mine, _)),) = found.pairs
+    assert result
+    ((_, _, (mine, _)),) = result.pairs
     assert [ngram.text for ngram in mine] == ["i'm going", "quoted"]

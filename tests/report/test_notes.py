@@ -23,7 +23,7 @@ ONE = {"predictions": ["a"], "references": ["a"]}
 
 
 @pytest.mark.parametrize(
-    ("part", "value", "said"),
+    ("part", "value", "message"),
     [
         (
             "blanks",
@@ -69,10 +69,10 @@ ONE = {"predictions": ["a"], "references": ["a"]}
     ],
 )
 def test_what_is_in_the_data_is_noted_of_the_columns_that_a_metric_reads(
-    part: str, value: Any, said: str
+    part: str, value: Any, message: str
 ) -> None:
     report = Hub("m = exact_match()").evaluate(**ONE)
-    assert with_facts(report, **{part: value}).notes() == {"m": [said]}
+    assert with_facts(report, **{part: value}).notes() == {"m": [message]}
 
 
 def test_messages_read_from_another_column_are_one_thing() -> None:
@@ -98,7 +98,7 @@ UNANSWERED = (
 
 
 @pytest.mark.parametrize(
-    ("metric", "texts", "said"),
+    ("metric", "texts", "messages"),
     [
         (Forgetful(), ["a b", "c d"], [f"2 {LACKS}; is a `return` missing in its code?"]),
         (Forgetful(), ["a b", "c"], [f"1 {LACKS}"]),
@@ -116,15 +116,15 @@ UNANSWERED = (
     ],
 )
 def test_samples_without_a_score_are_counted_with_their_reasons(
-    metric: Any, texts: list[str], said: list[str]
+    metric: Any, texts: list[str], messages: list[str]
 ) -> None:
     report = Hub(metric).evaluate(predictions=texts)
     (notes,) = report.notes().values()
-    assert list(notes) == said
+    assert list(notes) == messages
     # As text a report says it below the table.
     (name,) = report.results
     below = [line for line in str(report).splitlines() if line.startswith(f"{name}: ")]
-    assert below == [f"{name}: {note}" for note in said]
+    assert below == [f"{name}: {note}" for note in messages]
 
 
 def test_a_metric_with_a_card_that_gave_no_score_is_not_asked_for_its_return() -> None:
@@ -146,7 +146,7 @@ def test_notes_tell_what_failed_waits_and_was_cut_the_most_frequent_first() -> N
 
 
 @pytest.mark.parametrize(
-    ("metric", "predictions", "references", "said"),
+    ("metric", "predictions", "references", "messages"),
     [
         ("exact_match", [["a b", "b c", "c"]], ["a b"], ["best of 3 candidates"]),
         ("wer", ["a"], [["a", "b c"]], ["best of 2 references"]),
@@ -165,11 +165,11 @@ def test_notes_tell_what_failed_waits_and_was_cut_the_most_frequent_first() -> N
     ],
 )
 def test_candidates_and_references_that_were_reduced_are_counted(
-    metric: str, predictions: Any, references: Any, said: list[str]
+    metric: str, predictions: Any, references: Any, messages: list[str]
 ) -> None:
     report = Hub(f"m = {metric}").evaluate(predictions=predictions, references=references)
-    assert report.notes().get("m", []) == said
-    assert report.pool().notes().get("m", []) == said
+    assert report.notes().get("m", []) == messages
+    assert report.pool().notes().get("m", []) == messages
 
 
 @pytest.mark.parametrize(("size", "noted"), [(0, False), (2, True)])
@@ -188,11 +188,11 @@ def test_a_metric_bound_to_length_notes_lengths_that_a_report_lacks(size: int, n
 
 
 def test_what_is_noted_of_some_systems_names_them_in_order() -> None:
-    one = Hub("exact_match").evaluate(**ONE)
-    blank = with_facts(one, blanks={"predictions": {"": 1}})
+    report = Hub("exact_match").evaluate(**ONE)
+    blank = with_facts(report, blanks={"predictions": {"": 1}})
     forms = with_facts(blank, mixed_forms={"exact_match": ("é",)})
-    found = shared_notes({"a": blank, "b": one, "c": forms})
-    assert [(note.metric, note.text[:15], note.systems) for note in found] == [
+    result = shared_notes({"a": blank, "b": report, "c": forms})
+    assert [(note.metric, note.text[:15], note.systems) for note in result] == [
         ("exact_match", "predictions has", ["a", "c"]),
         ("exact_match", "the texts write", ["c"]),
     ]
@@ -220,7 +220,7 @@ def test_a_report_of_a_csv_counts_them_however_it_is_read(path: Path, tmp_path: 
     hub = Hub("wer")
     report = hub.evaluate(path)
     report.save(tmp_path / "saved.json")
-    for one in (
+    for version in (
         report,
         Report.load(tmp_path / "saved.json"),
         hub.evaluate(str(path)),
@@ -229,7 +229,7 @@ def test_a_report_of_a_csv_counts_them_however_it_is_read(path: Path, tmp_path: 
         hub.evaluate(path, workers=2),
         hub.evaluate(path, samples=False),
     ):
-        assert list(one.notes()["wer"])[:2] == NOTES
+        assert list(version.notes()["wer"])[:2] == NOTES
     # Some samples of a report have no counts of all.
     assert not report.take([0]).blanks
     # A metric notes the columns that it reads.
@@ -249,8 +249,8 @@ def test_texts_given_by_name_or_in_json_are_counted_as_texts(tmp_path: Path) -> 
     path.write_text('{"prediction": "NaN", "reference": "null"}', "utf-8")
     hub = Hub("wer")
     assert hub.evaluate(path).notes() == {}
-    (told,) = hub.evaluate(predictions=["NaN", ""], references=["a", "b"]).notes()["wer"]
-    assert told.startswith("1 of 2 predictions are a word for a missing value (first: sample 0")
+    (note,) = hub.evaluate(predictions=["NaN", ""], references=["a", "b"]).notes()["wer"]
+    assert note.startswith("1 of 2 predictions are a word for a missing value (first: sample 0")
 
 
 # Texts in several forms of Unicode.
@@ -270,11 +270,11 @@ def test_a_note_names_what_is_written_in_two_forms(text: str, tmp_path: Path) ->
     composed, decomposed = (unicodedata.normalize(form, text) for form in ("NFC", "NFD"))
     report = of_forms(decomposed, composed)
     report.save(tmp_path / "r.json")
-    for one in (report, Report.load(tmp_path / "r.json"), of_forms("a", "a").merge(report)):
-        assert list(one.notes()) == list(METRICS)
-        for found in one.mixed_forms.values():
-            assert {*found} == {*composed} - {*decomposed}
-            assert list(found) == sorted(found)
+    for version in (report, Report.load(tmp_path / "r.json"), of_forms("a", "a").merge(report)):
+        assert list(version.notes()) == list(METRICS)
+        for mixed_form in version.mixed_forms.values():
+            assert {*mixed_form} == {*composed} - {*decomposed}
+            assert list(mixed_form) == sorted(mixed_form)
     for alike in (composed, decomposed):
         assert not of_forms(alike, alike).mixed_forms
 

@@ -61,17 +61,17 @@ def test_a_report_has_the_tables_of_its_metrics(tmp_path: Path) -> None:
 
 
 def test_a_cell_of_the_confusion_matrix_selects_the_samples_that_it_counts(tmp_path: Path) -> None:
-    said = {"one": ["a", "a", "b", "?", "b"], "two": ["b"] * 5}
+    fields = {"one": ["a", "a", "b", "?", "b"], "two": ["b"] * 5}
     hub = Hub("classification(labels=['a', 'b'])")
-    one, two = (
+    first, two = (
         hub.evaluate(predictions=texts, references=["a", "a", "a", "b", "b"])
-        for texts in said.values()
+        for texts in fields.values()
     )
-    write(tmp_path / "r.html", {"one": one, "two": two}, trials=9, resamples=9)
+    write(tmp_path / "r.html", {"one": first, "two": two}, trials=9, resamples=9)
     page = Page(tmp_path / "r.html")
-    groupings = {own["name"]: own for own in page.data["groupings"]}
-    own = groupings["confusion matrix of classification on one"]
-    assert [own["values"][place] for place in own["of"]] == [
+    groupings = {entry["name"]: entry for entry in page.data["groupings"]}
+    grouping = groupings["confusion matrix of classification on one"]
+    assert [grouping["values"][place] for place in grouping["of"]] == [
         "a → predicted a", "a → predicted a", "a → predicted b", "b → predicted no label",
         "b → predicted b",
     ]  # fmt: skip
@@ -79,8 +79,8 @@ def test_a_cell_of_the_confusion_matrix_selects_the_samples_that_it_counts(tmp_p
     assert len(cells) == 6
     for select, number in cells:
         chosen = json.loads(html.unescape(select))
-        own = groupings[chosen["group"]]
-        assert own["of"].count(own["values"].index(chosen["value"])) == int(number)
+        grouping = groupings[chosen["group"]]
+        assert grouping["of"].count(grouping["values"].index(chosen["value"])) == int(number)
 
 
 def test_a_metric_that_reads_objects_whole_reads_any_and_others_refuse_them() -> None:

@@ -71,7 +71,7 @@ class Page(HTMLParser):
         return [sample for chunk in self.lines("texts") for sample in chunk]
 
     def values(self, name: str) -> list[str]:
-        return [value or "" for _, found, value in self.attributes if found == name]
+        return [value or "" for _, attribute, value in self.attributes if attribute == name]
 
 
 def page_of(folder: Path, *metrics: Any, **options: Any) -> Page:
@@ -94,12 +94,12 @@ def test_a_page_tells_scores_intervals_signatures_and_citations(tmp_path: Path) 
 
 
 def test_a_page_says_which_samples_have_a_convention_of_their_own(tmp_path: Path) -> None:
-    said = "The samples' scores of {} are those of single samples (sentence-level)"
+    message = "The samples' scores of {} are those of single samples (sentence-level)"
     for metrics, name in (("bleu", "bleu"), (["rouge", "gleu"], None)):
         path = tmp_path / "report.html"
         write(path, {"A": Hub(metrics).evaluate(**COLUMNS)}, **FEW)
         text = Page(path).text
-        assert (said.format(name) in text) == (name is not None)
+        assert (message.format(name) in text) == (name is not None)
         assert ("sentence-level" in text) == (name is not None)
 
 
@@ -130,7 +130,7 @@ def test_a_column_that_was_asked_for_is_on_the_page(tmp_path: Path) -> None:
     Hub("wer").evaluate(rows).to_html(tmp_path / "a.html", **FEW, by="site")
     page = Page(tmp_path / "a.html")
     assert "The 50 largest of 60 values of site." in page.text
-    (grouping,) = (one for one in page.data["groupings"] if one["key"] == "site")
+    (grouping,) = (entry for entry in page.data["groupings"] if entry["key"] == "site")
     assert grouping["values"][-1] == "others"
     assert len(grouping["of"]) == 60
     selected = [json.loads(text) for text in page.values("data-select")]
@@ -212,10 +212,10 @@ def test_words_of_references_are_marked_where_the_score_reads_them(tmp_path: Pat
 
 def test_claims_are_counted_by_verdict_for_each_system(tmp_path: Path) -> None:
     hub = Hub(["faithfulness", "context_recall"], judge="offline")
-    given = {"references": ["a cat sat", "a"], "contexts": [["The cat sat."], ["It has 2 dogs."]]}
+    columns = {"references": ["a cat sat", "a"], "contexts": [["The cat sat."], ["It has 2 dogs."]]}
     systems = {
-        "first": hub.evaluate(predictions=["The cat sat. Birds fly.", "It has 3 dogs."], **given),
-        "second": hub.evaluate(predictions=["The cat sat.", "Dogs."], **given),
+        "first": hub.evaluate(predictions=["The cat sat. Birds fly.", "It has 3 dogs."], **columns),
+        "second": hub.evaluate(predictions=["The cat sat.", "Dogs."], **columns),
     }
     write(tmp_path / "report.html", systems, **FEW)
     page = Page(tmp_path / "report.html")
@@ -232,15 +232,15 @@ def test_few_tasks_of_agents_are_told_one_by_one(tmp_path: Path) -> None:
         calls = [{"name": name, "arguments": {}} for name in names]
         return [{"role": "assistant", "content": None, "tool_calls": calls}]
 
-    hub, wanted = Hub("trajectory_match"), [chat("a"), chat("b"), chat("c")]
-    made = {"first": [chat("a"), chat("x"), chat("c")], "second": [chat("x"), chat("x"), chat("c")]}
-    systems = {n: hub.evaluate(messages=m, reference_messages=wanted) for n, m in made.items()}
+    hub, expected = Hub("trajectory_match"), [chat("a"), chat("b"), chat("c")]
+    runs = {"first": [chat("a"), chat("x"), chat("c")], "second": [chat("x"), chat("x"), chat("c")]}
+    systems = {n: hub.evaluate(messages=m, reference_messages=expected) for n, m in runs.items()}
     write(tmp_path / "report.html", systems, ids=["one", "two", "three"], **FEW)
     page = Page(tmp_path / "report.html")
     # Those come first that most do right.
     assert "first ✓ ✓ ✗ 2 of 3 second ✓ ✗ ✗ 1 of 3" in page.text
-    told = [text for text in page.values("aria-label") if text.endswith(("right", "wrong"))]
-    assert told[:3] == ["three: right", "one: right", "two: wrong"]
+    texts = [text for text in page.values("aria-label") if text.endswith(("right", "wrong"))]
+    assert texts[:3] == ["three: right", "one: right", "two: wrong"]
     assert json.loads(page.values("data-select")[0]) == {"output": 0, "open": 2}
     # Of other scores the differences are drawn.
     write(tmp_path / "none.html", {"first": systems["first"], "again": systems["first"]}, **FEW)
@@ -271,31 +271,31 @@ def test_of_many_systems_each_order_keeps_its_first_screen(tmp_path: Path, names
     write(tmp_path / "report.html", systems, explained=200, **FEW)
     page = Page(tmp_path / "report.html")
     (each,) = (page.data["explained"]["wer"],)
-    found, most = set(explained_of(page)), SHARE * 200 // len(names)
+    explained, most = set(explained_of(page)), SHARE * 200 // len(names)
     # S systems have 2 S - 1 orders, of two ends each. Of four, 25 at each end and the first 25 are
     # 375 samples at most, and 500 are wanted; of eight, the first 25 of 31 lists are too many.
     if len(names) == 4:
         assert SCREEN < each < 200
-        assert most <= len(found) < most + 15
+        assert most <= len(explained) < most + 15
     else:
         assert each == SCREEN
-        assert len(found) > most
-    values = [np.array(one) for one in page.data["outputs"][0]["values"]]
+        assert len(explained) > most
+    values = [np.array(output) for output in page.data["outputs"][0]["values"]]
     orders = [*values, *(other - values[0] for other in values[1:])]
-    for one in orders:
+    for entry in orders:
         for sign in (1, -1):
-            listed = sorted(range(size), key=lambda i: (sign * one[i], i))
-            assert found >= set(listed[:each])
-    assert found >= set(range(each))
+            listed = sorted(range(size), key=lambda i: (sign * entry[i], i))
+            assert explained >= set(listed[:each])
+    assert explained >= set(range(each))
 
 
 def test_the_making_of_a_page_is_told(tmp_path: Path) -> None:
-    told: list[tuple[Any, ...]] = []
+    steps: list[tuple[Any, ...]] = []
     size = 4 * SCREEN
     report = Hub("wer").evaluate(predictions=["a"] * size, references=["b"] * size)
     path = tmp_path / "a.html"
-    report.to_html(path, **FEW, explained=SCREEN + 1, progress=lambda *one: told.append(one))
-    assert told == [
+    report.to_html(path, **FEW, explained=SCREEN + 1, progress=lambda *step: steps.append(step))
+    assert steps == [
         ("testing", 0, None),
         # The scores are equal, so that either end and the first are the same samples.
         ("explaining", 0, SCREEN + 1),
@@ -308,13 +308,13 @@ def test_the_making_of_a_page_is_told(tmp_path: Path) -> None:
 
 
 def test_a_page_keeps_within_its_size_and_says_so(tmp_path: Path) -> None:
-    whole = page_of(tmp_path, "exact_match").samples
-    sizes = [len(json.dumps(sample, separators=(",", ":"))) for sample in whole]
+    samples = page_of(tmp_path, "exact_match").samples
+    sizes = [len(json.dumps(sample, separators=(",", ":"))) for sample in samples]
     page = page_of(tmp_path, "exact_match", size=sum(sizes) - 1)
     # The lowest come first, then the highest; the last in turn is the other miss, sample 2.
-    assert page.samples == [whole[0], whole[1], None]
+    assert page.samples == [samples[0], samples[1], None]
     assert page.data["kept"] == 2
-    assert page_of(tmp_path, "exact_match", size=sum(sizes)).samples == whole
+    assert page_of(tmp_path, "exact_match", size=sum(sizes)).samples == samples
 
 
 def test_why_a_sample_is_unscored_is_told_once(tmp_path: Path) -> None:
@@ -344,25 +344,25 @@ def test_the_page_says_why_there_is_no_interval(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("references", "said"),
+    ("references", "message"),
     [(["a", "b"], ""), ([["a"], ["b", "c"]], "references 1 to 2 per sample"),
      ([["a", "x"], ["b", "c"]], "references 2 per sample")],
 )  # fmt: skip
 def test_the_head_says_how_many_references_samples_have(
-    tmp_path: Path, references: list[Any], said: str
+    tmp_path: Path, references: list[Any], message: str
 ) -> None:
-    found = Hub("exact_match").evaluate(predictions=["a", "b"], references=references)
-    found.to_html(tmp_path / "a.html", **FEW)
+    report = Hub("exact_match").evaluate(predictions=["a", "b"], references=references)
+    report.to_html(tmp_path / "a.html", **FEW)
     text = Page(tmp_path / "a.html").text
-    assert f"samples 2 {said or 'date'}" in text
+    assert f"samples 2 {message or 'date'}" in text
 
 
 def test_systems_are_tested_against_the_first_and_the_best_is_bold(tmp_path: Path) -> None:
     hub = Hub("exact_match")
     many = {column: texts * 8 for column, texts in COLUMNS.items()}
-    one = hub.evaluate(**many)
+    first = hub.evaluate(**many)
     other = hub.evaluate(**{**many, "predictions": many["references"]})
-    one.to_html(tmp_path / "a.html", name="old", others={"new": other}, **{**FEW, "trials": 99})
+    first.to_html(tmp_path / "a.html", name="old", others={"new": other}, **{**FEW, "trials": 99})
     page = Page(tmp_path / "a.html")
     assert page.text.startswith("new scores higher than old on exact_match: 1.000 against 0.333")
     assert "systems old (baseline), new versions" in page.text
@@ -388,16 +388,16 @@ def test_a_win_selects_the_samples_in_which_a_system_is_better(tmp_path: Path, m
     page = Page(tmp_path / "a.html")
     names, values = page.data["systems"], page.data["outputs"][0]["values"]
     sign = -1 if metric == "wer" else 1
-    found = {}
+    result = {}
     for text in page.values("data-select"):
         chosen = json.loads(text)
         if "better" in chosen:
             first, second = map(int, chosen["better"].split(">"))
             gaps = [sign * (a - b) for a, b in zip(values[first], values[second], strict=True)]
-            found[names[first], names[second]] = sum(gap > 0 for gap in gaps)
+            result[names[first], names[second]] = sum(gap > 0 for gap in gaps)
             assert chosen["pair"] == [first, second]
     # No sample has another system better than the best.
-    assert found == {
+    assert result == {
         ("base", "even"): 4,
         ("even", "base"): 4,
         ("best", "base"): 8,
@@ -406,8 +406,8 @@ def test_a_win_selects_the_samples_in_which_a_system_is_better(tmp_path: Path, m
 
 
 def test_systems_with_other_metrics_share_a_page(tmp_path: Path) -> None:
-    one, other = (Hub(m).evaluate(**COLUMNS) for m in (["wer", "cer"], ["wer", "chrf"]))
-    write(tmp_path / "a.html", {"a": one, "b": other}, **FEW)
+    first, other = (Hub(m).evaluate(**COLUMNS) for m in (["wer", "cer"], ["wer", "chrf"]))
+    write(tmp_path / "a.html", {"a": first, "b": other}, **FEW)
     outputs = {o["metric"]: o["values"] for o in Page(tmp_path / "a.html").data["outputs"]}
     assert outputs["cer"][1] == [None] * 3
     assert outputs["chrf"][0] == [None] * 3
@@ -424,9 +424,9 @@ def test_the_policy_allows_the_scripts_and_the_style_by_their_hashes(tmp_path: P
     source = page_of(tmp_path, "wer").source
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', source)
     assert policy
-    found = re.findall(r"<(?:script|style)>(.*?)</(?:script|style)>", source, re.DOTALL)
-    assert len(found) == 2
-    for text in found:
+    matches = re.findall(r"<(?:script|style)>(.*?)</(?:script|style)>", source, re.DOTALL)
+    assert len(matches) == 2
+    for text in matches:
         digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
         assert digest in policy[1].replace("&#43;", "+").replace("&#39;", "'")
     assert "unsafe" not in policy[1]
@@ -459,13 +459,13 @@ def test_pooled_reports_and_those_of_other_samples_have_no_page(tmp_path: Path) 
     report = Hub("wer").evaluate(**COLUMNS)
     other = Hub("wer").evaluate(**{**COLUMNS, "references": ["x", "y", "z"]})
     short = Hub("wer").evaluate(predictions=["a"], references=["a"])
-    for systems, said in (
+    for systems, message in (
         ({"a": report.pool()}, "pooled"),
         ({}, "no report"),
         ({"a": report, "b": other}, "different references"),
         ({"a": report, "b": short}, "the systems have 3 and 1 samples"),
     ):
-        with pytest.raises(ReportError, match=said):
+        with pytest.raises(ReportError, match=message):
             write(tmp_path / "a.html", systems, **FEW)
     assert list(tmp_path.iterdir()) == []
 
@@ -476,14 +476,14 @@ def test_an_empty_report_has_a_page(tmp_path: Path) -> None:
 
 
 def test_a_page_needs_no_matplotlib(tmp_path: Path) -> None:
-    found = loaded(
+    modules = loaded(
         "import sys\n"
         "sys.modules['matplotlib'] = None\n"
         "from metrichub import Hub\n"
         "report = Hub(['wer', 'cer']).evaluate(predictions=['a b'], references=['a c'])\n"
         f"report.to_html({str(tmp_path / 'a.html')!r}, others={{'b': report}}, trials=9)"
     )
-    assert "metrichub.report.html.plots" not in found
+    assert "metrichub.report.html.plots" not in modules
     page = Page(tmp_path / "a.html")
     # A histogram of each and of its differences, and one against the other.
     charts = [
@@ -493,14 +493,14 @@ def test_a_page_needs_no_matplotlib(tmp_path: Path) -> None:
 
 
 def test_scoring_loads_nothing_of_pages_and_plots() -> None:
-    found = loaded(
+    modules = loaded(
         "from metrichub import Hub\n"
         "report = Hub('bleu').evaluate(predictions=['a b'], references=['a c'])\n"
         "report._repr_html_()\n"
         "report.explain('bleu', 0)\n"
     )
-    assert not {name for name in found if name.startswith("metrichub.report.html")}
-    assert not found & {"matplotlib", "jinja2"}
+    assert not {name for name in modules if name.startswith("metrichub.report.html")}
+    assert not modules & {"matplotlib", "jinja2"}
 
 
 @pytest.mark.parametrize("number", [1, 2, 3])
@@ -555,8 +555,8 @@ def test_a_score_that_is_another_output_is_named_after_it(tmp_path: Path) -> Non
     hub = Hub(["rouge", "rouge2 = rouge(variant='rouge2')", "wer"])
     hub.evaluate(columns).to_html(tmp_path / "a.html", **FEW)
     labels = {
-        (one["metric"], one["output"]): one["label"]
-        for one in Page(tmp_path / "a.html").data["outputs"]
+        (output["metric"], output["output"]): output["label"]
+        for output in Page(tmp_path / "a.html").data["outputs"]
     }
     assert labels["rouge", "score"] == "rouge (rougeL)"
     assert labels["rouge2", "score"] == "rouge2 (rouge2)"
@@ -569,4 +569,4 @@ def test_large_numbers_keep_their_digits(tmp_path: Path) -> None:
     report = Hub("wer").evaluate(predictions=["a"] * 3, references=["a"] * 3, id=ids, user=ids)
     write(tmp_path / "page.html", {"": report})
     data = Page(tmp_path / "page.html").data
-    assert data["metadata"]["user"] == [str(one) for one in ids]
+    assert data["metadata"]["user"] == [str(number) for number in ids]

@@ -80,8 +80,8 @@ def test_what_is_not_there_or_of_other_samples_cannot_be_plotted() -> None:
 def test_a_figure_shows_itself_in_a_notebook() -> None:
     figure = Hub("wer").evaluate(**COLUMNS).plot()
     assert isinstance(figure, Figure)
-    found = ElementTree.fromstring(figure._repr_svg_())  # type: ignore[attr-defined]  # of our Plot
-    assert found.tag.endswith("svg")
+    svg = ElementTree.fromstring(figure._repr_svg_())  # type: ignore[attr-defined]  # of our Plot
+    assert svg.tag.endswith("svg")
 
 
 def test_plotting_without_matplotlib_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,17 +114,17 @@ def test_scores_that_differ_by_rounding_alone_are_one_bar() -> None:
 def test_many_samples_are_counted_in_hexagons() -> None:
     values = np.linspace(0, 1, charts.MANY)
     figure = plots.scatters([Scores(name, "higher", {"": values}) for name in "xy"])
-    (found,) = figure.axes[0].collections
-    assert found.get_rasterized()
-    assert len(np.asarray(found.get_offsets())) < 100
+    (collection,) = figure.axes[0].collections
+    assert collection.get_rasterized()
+    assert len(np.asarray(collection.get_offsets())) < 100
 
 
 @pytest.mark.parametrize("name", ["$\\frac{", "a\x01b\ud800", "<b>&", "日本", "x" * 300])
 def test_any_name_can_label_a_plot(name: str) -> None:
-    one = {name: np.array([0.0, 1.0]), "b": np.array([1.0, 1.0])}
+    values = {name: np.array([0.0, 1.0]), "b": np.array([1.0, 1.0])}
     for figure in (
-        plots.distributions([Scores(name, "higher", one)]),
-        plots.comparison_plot([Scores(name, "higher", one)]),
+        plots.distributions([Scores(name, "higher", values)]),
+        plots.comparison_plot([Scores(name, "higher", values)]),
     ):
         ElementTree.fromstring(plots.svg(figure))
 
@@ -156,8 +156,8 @@ def test_correlations_are_those_of_scipy() -> None:
     y = x + generator.normal(0, 2, 50)
     table = correlations([scores("x", a=x.tolist()), scores("y", a=y.tolist())])
     assert table.head == ["", "x", "y"]
-    ((_, own, above), (_, below, _)) = table.rows
-    assert own is None
+    ((_, row, above), (_, below, _)) = table.rows
+    assert row is None
     assert above == pytest.approx(stats.spearmanr(x, y).statistic)
     assert below == pytest.approx(stats.pearsonr(x, y).statistic)
     # A constant has none.

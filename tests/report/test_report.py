@@ -37,7 +37,7 @@ def evaluate(given_samples: Sequence[tuple[Any, Any]], hub: Hub = HUB) -> Report
 
 def facts(report: Report) -> dict[str, Any]:
     """Everything one can ask of a report of one system."""
-    found: dict[str, Any] = {
+    actual: dict[str, Any] = {
         "scores": report.scores(),
         "lost": report.counts(),
         "signatures": report.signatures(),
@@ -47,26 +47,26 @@ def facts(report: Report) -> dict[str, Any]:
         "candidates": dict(report.items_per_sample),
     }
     if not any(result.pooled for result in report.results.values()):
-        found["samples"] = report.samples()
-        found["intervals"] = report.intervals(resamples=5)
-    return found
+        actual["samples"] = report.samples()
+        actual["intervals"] = report.intervals(resamples=5)
+    return actual
 
 
-def assert_same(one: Any, other: Any) -> None:
+def assert_same(first: Any, other: Any) -> None:
     """Equal, but for the rounding of sums."""
-    if isinstance(one, Mapping):
-        assert one.keys() == other.keys()
-        for key in one:
-            assert_same(one[key], other[key])
-    elif isinstance(one, Interval):
-        assert_same((*one.ends, one.mean, one.std), (*other.ends, other.mean, other.std))
-        assert (one.method, one.why) == (other.method, other.why)
-    elif isinstance(one, (float, np.ndarray)) or (isinstance(one, tuple) and one):
+    if isinstance(first, Mapping):
+        assert first.keys() == other.keys()
+        for key in first:
+            assert_same(first[key], other[key])
+    elif isinstance(first, Interval):
+        assert_same((*first.ends, first.mean, first.std), (*other.ends, other.mean, other.std))
+        assert (first.method, first.why) == (other.method, other.why)
+    elif isinstance(first, (float, np.ndarray)) or (isinstance(first, tuple) and first):
         np.testing.assert_allclose(
-            np.asarray(one, float), np.asarray(other, float), rtol=1e-9, atol=1e-12
+            np.asarray(first, float), np.asarray(other, float), rtol=1e-9, atol=1e-12
         )
     else:
-        assert one == other
+        assert first == other
 
 
 # Merging and pooling.
@@ -90,11 +90,11 @@ def test_merge_is_associative(parts: list[list[Any]]) -> None:
 def with_ids(*ids: Any, **columns: str) -> Report:
     """A report of samples that have these ids, each in other columns alike."""
     text = {"prediction": "a b", "reference": "a c", **columns}
-    return Hub("wer").evaluate([{"id": one, **text} for one in ids])
+    return Hub("wer").evaluate([{"id": number, **text} for number in ids])
 
 
 @pytest.mark.parametrize(
-    ("one", "others", "shared"),
+    ("report", "others", "shared"),
     [
         (with_ids(1, 2), [with_ids(2, 3)], "2"),
         (with_ids(1, 2), [with_ids(3), with_ids(None, "2")], "2"),
@@ -110,14 +110,14 @@ def with_ids(*ids: Any, **columns: str) -> Report:
     ],
 )
 def test_a_sample_is_named_by_its_id_with_its_system_and_epoch(
-    one: Report, others: list[Report], shared: str | None
+    report: Report, others: list[Report], shared: str | None
 ) -> None:
     if shared:
-        said = f"samples with the same 'id', such as {shared}, which would count twice"
-        with pytest.raises(ReportError, match=said):
-            one.merge(*others)
+        message = f"samples with the same 'id', such as {shared}, which would count twice"
+        with pytest.raises(ReportError, match=message):
+            report.merge(*others)
     else:
-        assert one.merge(*others).size == one.size + sum(other.size for other in others)
+        assert report.merge(*others).size == report.size + sum(other.size for other in others)
 
 
 def test_a_report_does_not_merge_with_itself() -> None:
@@ -169,7 +169,7 @@ def test_merging_shows_unscored_samples_and_reasons_of_all_parts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("other", "said"),
+    ("other", "error"),
     [
         (Hub(Overlap(lower=True)), r"settings for overlap: lower=False and lower=True; score both"),
         (Hub(Overlap(), reduce="worst"), "settings for overlap: reduce:best and reduce:worst;"),
@@ -177,17 +177,17 @@ def test_merging_shows_unscored_samples_and_reasons_of_all_parts() -> None:
         (Hub([Overlap(), Length()]), "different metrics: overlap and overlap, length"),
     ],
 )
-def test_reports_with_different_metrics_or_signatures_do_not_merge(other: Hub, said: str) -> None:
-    one, two = evaluate([("a", "a")], Hub(Overlap())), evaluate([("a", "a")], other)
-    with pytest.raises(ReportError, match=said):
-        one.merge(two)
+def test_reports_with_different_metrics_or_signatures_do_not_merge(other: Hub, error: str) -> None:
+    first, two = evaluate([("a", "a")], Hub(Overlap())), evaluate([("a", "a")], other)
+    with pytest.raises(ReportError, match=error):
+        first.merge(two)
 
 
 def test_merging_leaves_the_parts_as_they_were() -> None:
-    one, other = evaluate([("a", "a")]), evaluate([("b", "a")])
-    before = copy.deepcopy(facts(one))
-    one.merge(other)
-    assert_same(facts(one), before)
+    first, other = evaluate([("a", "a")]), evaluate([("b", "a")])
+    before = copy.deepcopy(facts(first))
+    first.merge(other)
+    assert_same(facts(first), before)
 
 
 def test_a_report_travels_to_another_process() -> None:
@@ -238,46 +238,46 @@ def test_comparing_the_other_way_round_mirrors_everything(
     given_samples: list[Any], data: Any
 ) -> None:
     others = [(data.draw(words), reference) for _, reference in given_samples]
-    one, other = evaluate(given_samples), evaluate(others)
-    forward = one.compare(other, resamples=9, trials=9)
-    backward = other.compare(one, resamples=9, trials=9)
+    first, other = evaluate(given_samples), evaluate(others)
+    forward = first.compare(other, resamples=9, trials=9)
+    backward = other.compare(first, resamples=9, trials=9)
     for metric, outputs in forward.items():
-        for name, found in outputs.items():
+        for name, output in outputs.items():
             mirrored = backward[metric][name]
-            low, mean, deviation = found.interval.low, found.interval.mean, found.interval.std
+            low, mean, deviation = output.interval.low, output.interval.mean, output.interval.std
             assert_same(
-                (found.score, found.difference, low, mean, deviation),
+                (output.score, output.difference, low, mean, deviation),
                 (
                     *(mirrored.other, -mirrored.difference, -mirrored.interval.high),
                     *(-mirrored.interval.mean, mirrored.interval.std),
                 ),
             )
             for same in ("p", "randomization_p", "sacrebleu_bootstrap_p", "samples", "left_out"):
-                assert_same(getattr(found, same), getattr(mirrored, same))
-            assert (found.rank, found.other_rank) == (mirrored.other_rank, mirrored.rank)
+                assert_same(getattr(output, same), getattr(mirrored, same))
+            assert (output.rank, output.other_rank) == (mirrored.other_rank, mirrored.rank)
 
 
 def test_only_common_metrics_are_compared_whatever_else_the_hubs_read() -> None:
     hubs = Hub([Overlap(), Length()]), Hub([Known(), Overlap()]), Hub(Length())
-    one, other, length = (
+    first, other, length = (
         hub.evaluate(predictions=["a", "b"], references=["a b", "b"]) for hub in hubs
     )
-    compared = one.compare(other, resamples=5, trials=5)
+    compared = first.compare(other, resamples=5, trials=5)
     assert list(compared) == ["overlap"]
     assert compared["overlap"]["score"].difference == 0
-    assert list(one.compare(length, resamples=5, trials=5)) == ["length"]
+    assert list(first.compare(length, resamples=5, trials=5)) == ["length"]
 
 
 def test_intervals_and_tests_of_chosen_metrics_are_those_of_all() -> None:
     samples = [("a", "a b"), ("c b", "b"), ("", "c")]
-    one, other = evaluate(samples), evaluate([("b", reference) for _, reference in samples])
-    intervals = one.intervals(resamples=9)
-    compared = one.compare(other, resamples=9, trials=9)
+    first, other = evaluate(samples), evaluate([("b", reference) for _, reference in samples])
+    intervals = first.intervals(resamples=9)
+    compared = first.compare(other, resamples=9, trials=9)
     for metrics in ("overlap", ["variety", "overlap"], ("length",)):
         names = [metrics] if isinstance(metrics, str) else list(metrics)
-        chosen = one.intervals(metrics=metrics, resamples=9)
+        chosen = first.intervals(metrics=metrics, resamples=9)
         assert list(chosen) == names
-        tests = one.compare(other, metrics=iter(names), resamples=9, trials=9)
+        tests = first.compare(other, metrics=iter(names), resamples=9, trials=9)
         assert list(tests) == names
         for name in names:
             np.testing.assert_equal(chosen[name], intervals[name])
@@ -286,10 +286,10 @@ def test_intervals_and_tests_of_chosen_metrics_are_those_of_all() -> None:
 
 def test_only_chosen_metrics_have_to_be_measured_alike() -> None:
     samples = [("a", "a b"), ("c b", "b")]
-    one, other = (evaluate(samples, Hub([Length(), Overlap(lower=x)])) for x in (False, True))
+    first, other = (evaluate(samples, Hub([Length(), Overlap(lower=x)])) for x in (False, True))
     with pytest.raises(ReportError, match="used different settings for overlap"):
-        one.compare(other)
-    assert list(one.compare(other, metrics="length")) == ["length"]
+        first.compare(other)
+    assert list(first.compare(other, metrics="length")) == ["length"]
 
 
 def test_only_chosen_metrics_are_resampled() -> None:
@@ -305,14 +305,14 @@ def test_only_chosen_metrics_are_resampled() -> None:
 
 
 @pytest.mark.parametrize(
-    ("metrics", "said"),
+    ("metrics", "message"),
     [
         ("overlp", "no metric 'overlp' in {}; did you mean 'overlap'?"),
         (["length", "xyz"], "no metric 'xyz' in {}; choose from: overlap, length"),
         ([Overlap()], "choose metrics by their names, not by Overlap(name='overlap', "),
     ],
 )
-def test_a_metric_that_is_not_there_is_named_with_what_is(metrics: Any, said: str) -> None:
+def test_a_metric_that_is_not_there_is_named_with_what_is(metrics: Any, message: str) -> None:
     report = evaluate([("a", "a")], Hub([Overlap(), Length()]))
     for where, ask in (
         ("the report", report.intervals),
@@ -320,7 +320,7 @@ def test_a_metric_that_is_not_there_is_named_with_what_is(metrics: Any, said: st
     ):
         with pytest.raises(ReportError) as caught:
             ask(metrics=metrics)
-        assert str(caught.value).startswith(said.format(where))
+        assert str(caught.value).startswith(message.format(where))
         assert "\n" not in str(caught.value)
 
 
@@ -328,10 +328,10 @@ def test_systems_without_a_scored_sample_or_without_samples_compare_as_nan() -> 
     blank, full = (
         Hub(Pairs()).evaluate(predictions=predictions) for predictions in (["", ""], ["a", "bb"])
     )
-    for one, other in ((blank, full), (full, blank), (blank, blank)):
-        found = one.compare(other, resamples=5, trials=5)["pairs"]["score"]
+    for first, other in ((blank, full), (full, blank), (blank, blank)):
+        comparison = first.compare(other, resamples=5, trials=5)["pairs"]["score"]
         assert np.isnan(
-            [found.difference, found.sacrebleu_bootstrap_p, found.randomization_p]
+            [comparison.difference, comparison.sacrebleu_bootstrap_p, comparison.randomization_p]
         ).all()
     none = Hub(Pairs()).evaluate(predictions=[])
     assert np.isnan(
@@ -360,7 +360,7 @@ def halves(references: Sequence[str]) -> Report:
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "said"),
+    ("first", "other", "message"),
     [
         (lambda: evaluate([("a", "a")]), lambda: evaluate([("a", "b")]), "different references"),
         (lambda: halves("ab"), lambda: halves("cb"), "different references"),
@@ -378,9 +378,9 @@ def halves(references: Sequence[str]) -> Report:
         ),
     ],
 )
-def test_what_cannot_be_compared_is_refused(one: Any, other: Any, said: str) -> None:
-    with pytest.raises(ReportError, match=said):
-        one().compare(other())
+def test_what_cannot_be_compared_is_refused(first: Any, other: Any, message: str) -> None:
+    with pytest.raises(ReportError, match=message):
+        first().compare(other())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -413,12 +413,12 @@ def test_a_sample_without_a_score_is_counted_once_by_its_cause() -> None:
 
 def test_reports_are_equal_by_their_statistics_and_signatures() -> None:
     table = [{"prediction": "the cat", "reference": "the cat", "id": 1}]
-    one, again = Hub("bleu").evaluate(table), Hub("bleu").evaluate(table, keep=[], texts=False)
-    assert one == again
-    assert one != Hub("bleu(max_order=2)").evaluate(table)
-    assert one != Hub("bleu").evaluate([table[0] | {"prediction": "a cat"}])
-    assert one != one.pool()
-    assert one != "a report"
+    report, again = Hub("bleu").evaluate(table), Hub("bleu").evaluate(table, keep=[], texts=False)
+    assert report == again
+    assert report != Hub("bleu(max_order=2)").evaluate(table)
+    assert report != Hub("bleu").evaluate([table[0] | {"prediction": "a cat"}])
+    assert report != report.pool()
+    assert report != "a report"
 
 
 @given(st.lists(batches, min_size=1, max_size=4), st.permutations(range(4)))
@@ -428,13 +428,13 @@ def test_condensed_parts_merge_in_any_order_to_the_scores_of_all(
     hub = Hub([Variety(), Overlap()])
     reports = [evaluate(part, hub).condense() for part in parts]
     ordered = [reports[number] for number in order if number < len(reports)]
-    found = ordered[0].merge(*ordered[1:]).without_samples()
-    whole = evaluate([sample for part in parts for sample in part], hub)
-    np.testing.assert_equal(found.scores(), whole.scores())
-    assert found.counts() == whole.counts()
-    assert found.size == whole.size
-    for name, result in found.results.items():
-        same = whole.results[name]
+    report = ordered[0].merge(*ordered[1:]).without_samples()
+    version = evaluate([sample for part in parts for sample in part], hub)
+    np.testing.assert_equal(report.scores(), version.scores())
+    assert report.counts() == version.counts()
+    assert report.size == version.size
+    for name, result in report.results.items():
+        same = version.results[name]
         assert (result.count, result.unscored) == (same.count, same.unscored)
         assert (result.reasons, result.unanswered) == (same.reasons, same.unanswered)
 
@@ -474,10 +474,10 @@ def test_systems_with_ids_in_another_order_are_not_paired() -> None:
 
 
 def test_a_pooled_report_of_a_corpus_metric_has_no_groups_and_no_test() -> None:
-    one, other = (evaluate([(text, "b")] * 2, Hub(Variety())) for text in ("a b", "b b"))
+    first, other = (evaluate([(text, "b")] * 2, Hub(Variety())) for text in ("a b", "b b"))
     for ask in (
         lambda: other.pool().take([0]),
-        lambda: one.compare(other.pool(), metrics="variety"),
+        lambda: first.compare(other.pool(), metrics="variety"),
     ):
         with pytest.raises(ReportError, match=r"^variety: this report was pooled, and a "):
             ask()

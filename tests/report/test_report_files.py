@@ -70,11 +70,11 @@ def load_changed(
 def test_a_saved_report_loads_as_it_was(given_samples: list[Any]) -> None:
     report = evaluate(given_samples)
     with tempfile.TemporaryDirectory() as folder:
-        for one in (report, report.pool()):
+        for version in (report, report.pool()):
             path = Path(folder, "report.json")
-            loaded = saved_and_loaded(one, path, *METRICS)
-            assert_same(facts(loaded), facts(one))
-            assert loaded.fingerprints == one.fingerprints
+            loaded = saved_and_loaded(version, path, *METRICS)
+            assert_same(facts(loaded), facts(version))
+            assert loaded.fingerprints == version.fingerprints
             loaded.save(path.with_suffix(".2"))
             assert path.with_suffix(".2").read_bytes() == path.read_bytes()
         if given_samples:
@@ -131,11 +131,11 @@ def test_rows_of_plain_values_come_back_as_they_were(given_rows: list[Any]) -> N
     report = Hub(Keeps()).evaluate(records=[{"row": row} for row in given_rows])
     with tempfile.TemporaryDirectory() as folder:
         loaded = saved_and_loaded(report, Path(folder, "report.json"), Keeps())
-    found, kept = (one.results["keeps"] for one in (loaded, report))
-    assert isinstance(found, RowsResult)
-    assert isinstance(kept, RowsResult)
-    assert found.rows == kept.rows
-    assert repr(found.rows) == repr(kept.rows)
+    loaded_result, result = (version.results["keeps"] for version in (loaded, report))
+    assert isinstance(loaded_result, RowsResult)
+    assert isinstance(result, RowsResult)
+    assert loaded_result.rows == result.rows
+    assert repr(loaded_result.rows) == repr(result.rows)
 
 
 def test_arrays_and_numbers_that_json_lacks_come_back_in_rows(path: Path) -> None:
@@ -297,7 +297,7 @@ def test_a_score_that_there_is_none_of_is_null_and_stays_so(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "said"),
+    ("content", "message"),
     [
         *((other, "isn't a saved report") for other in (b"", b"{", b"\xff", b"[]", b"null", b"3")),
         *((b'{"format": null}', "isn't a saved report"), (b"{}", "isn't a saved report")),
@@ -310,13 +310,13 @@ def test_a_score_that_there_is_none_of_is_null_and_stays_so(path: Path) -> None:
         (b'{"format": "metrichub-report-2"}', "by a newer version of metrichub .*; upgrade"),
     ],
 )
-def test_what_is_no_report_is_refused(content: bytes, said: str, path: Path) -> None:
+def test_what_is_no_report_is_refused(content: bytes, message: str, path: Path) -> None:
     path.write_bytes(content)
-    with pytest.raises(ReportError, match=said):
+    with pytest.raises(ReportError, match=message):
         Report.load(path)
-    if said == "isn't a saved report":
+    if message == "isn't a saved report":
         assert load_if_report(path) is None
-    elif said != "is damaged":
+    elif message != "is damaged":
         with pytest.raises(ReportError, match="newer version"):
             load_if_report(path)
 
@@ -332,9 +332,9 @@ def test_a_report_is_compressed_by_its_name_without_the_time(suffix: str, path: 
     report = Hub("wer").evaluate(COLUMNS)
     packed = path.with_suffix(suffix)
     assert saved_and_loaded(report, packed) == report
-    found = load_if_report(packed)
-    assert found is not None
-    assert Report.of(found) == report
+    if_report = load_if_report(packed)
+    assert if_report is not None
+    assert Report.of(if_report) == report
     data = packed.read_bytes()
     # RFC 1952: two bytes of magic, then the time of change in the fifth to the eighth.
     assert (data[:2], data[4:8]) == (b"\x1f\x8b", bytes(4))
@@ -402,7 +402,7 @@ FOREIGN_ROWS = "its rows don't belong to its samples"
 
 
 @pytest.mark.parametrize(
-    ("place", "value", "said"),
+    ("place", "value", "message"),
     [
         (("metadata", "id"), [1], NOT_PER_SAMPLE),
         (("metadata", "id"), "ab", "it holds 'ab' .* in place of list"),
@@ -426,35 +426,35 @@ FOREIGN_ROWS = "its rows don't belong to its samples"
     ],
 )
 def test_parts_have_to_fit_the_samples(
-    place: tuple[Any, ...], value: Any, said: str | None, path: Path
+    place: tuple[Any, ...], value: Any, message: str | None, path: Path
 ) -> None:
     samples = [{"prediction": text, "references": [text], "id": text} for text in ("a", "b")]
     content = content_of(path, Hub("cider").evaluate(samples))
-    if said is None:
+    if message is None:
         loaded = load_changed(path, content, place, value)
         if place == ("lengths",):
             assert (None if loaded.lengths is None else loaded.lengths.tolist()) == value
     else:
-        with pytest.raises(ReportError, match=said):
+        with pytest.raises(ReportError, match=message):
             load_changed(path, content, place, value)
 
 
 @pytest.mark.parametrize(
-    ("place", "said"),
+    ("place", "message"),
     [
         (("buckets", "shared", "values", 0), "the sums over its buckets d"),
         (("bucket_counts", 0), "the number of samples in its buckets d"),
     ],
 )
 def test_buckets_that_do_not_fit_the_sums_are_refused(
-    place: tuple[Any, ...], said: str, path: Path
+    place: tuple[Any, ...], message: str, path: Path
 ) -> None:
     hub = Hub(Overlap())
     summed = hub.evaluate(predictions=["a", "b"], references=["a", "a"], samples=False)
     content = content_of(path, summed)
-    whole = ("results", "overlap", *place)
-    with pytest.raises(ReportError, match=said):
-        load_changed(path, content, whole, reduce(getitem, whole, content) + 1, *hub.metrics)
+    keys = ("results", "overlap", *place)
+    with pytest.raises(ReportError, match=message):
+        load_changed(path, content, keys, reduce(getitem, keys, content) + 1, *hub.metrics)
 
 
 def test_sums_of_another_number_of_samples_are_refused(path: Path) -> None:

@@ -77,10 +77,10 @@ def test_a_report_of_0_1_0_loads_and_gives_its_scores(old: Path) -> None:
 
 def test_a_report_of_0_1_0_compares_and_merges_with_one_measured_now(old: Path) -> None:
     report, now = Report.load(old), measured(*SYSTEMS)
-    found = report.compare(now, resamples=5, trials=5)
-    assert tuple(found) == SYSTEMS
+    comparison = report.compare(now, resamples=5, trials=5)
+    assert tuple(comparison) == SYSTEMS
     # The same samples, so that the systems are equal.
-    for outputs in found.values():
+    for outputs in comparison.values():
         for output in outputs.values():
             np.testing.assert_equal(output.score, output.other)
     merged = report.merge(now)
@@ -131,19 +131,19 @@ def test_a_report_of_another_definition_is_refused_in_one_line(tmp_path: Path) -
         Report.load(OLD)
     with pytest.raises(ReportError) as caught:
         elsewhere(measured("wer"), tmp_path / "r.json", "|definition:1|", "|definition:7|")
-    said = str(caught.value)
-    assert "|definition:7|" in said
-    assert "the installed wer has definition 1 and gives different scores" in said
-    assert "\n" not in said
+    message = str(caught.value)
+    assert "|definition:7|" in message
+    assert "the installed wer has definition 1 and gives different scores" in message
+    assert "\n" not in message
 
 
 def test_reports_of_two_definitions_neither_merge_nor_compare(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    one = Hub(Overlap()).evaluate(predictions=["a"], references=["a"])
+    first = Hub(Overlap()).evaluate(predictions=["a"], references=["a"])
     monkeypatch.setattr(Overlap, "card", replace(Overlap.card, definition=2))
     two = Hub(Overlap()).evaluate(predictions=["a"], references=["a"])
-    for ask in (one.merge, one.compare):
+    for ask in (first.merge, first.compare):
         with pytest.raises(ReportError, match=r"definition:1 and definition:2"):
             ask(two)
 

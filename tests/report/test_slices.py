@@ -43,16 +43,16 @@ def sliced(
 
 
 def test_groups_have_the_scores_and_intervals_of_their_samples_alone() -> None:
-    one = report(12, ["de", "en", None] * 8)
-    found = sliced({"": one})
-    assert [(part.value, part.size) for part in found.slices] == [
+    scored = report(12, ["de", "en", None] * 8)
+    slices = sliced({"": scored})
+    assert [(part.value, part.size) for part in slices.slices] == [
         *(("de", 8), ("en", 8), ("no value", 8))
     ]
-    assert [part.scores[""]["exact_match"]["score"] for part in found.slices] == [0.5, 0.5, 0.5]
-    expected = one.by("domain")["de"].intervals(resamples=30)["exact_match"]["score"]
-    assert found.slices[0].intervals["exact_match"]["score"] == expected
-    assert not found.slices[0].tests
-    assert (found.pair, found.trials) == (None, 0)
+    assert [part.scores[""]["exact_match"]["score"] for part in slices.slices] == [0.5, 0.5, 0.5]
+    expected = scored.by("domain")["de"].intervals(resamples=30)["exact_match"]["score"]
+    assert slices.slices[0].intervals["exact_match"]["score"] == expected
+    assert not slices.slices[0].tests
+    assert (slices.pair, slices.trials) == (None, 0)
     # Metrics that read an answer have slices too, and a value of no sample makes none.
     answers = Hub("exact_match(extract='last_number')").evaluate(
         {"predictions": ["It is 4.", "Who?"] * 12, "references": ["4"] * 24, "n": [*"xxyy"] * 6}
@@ -68,11 +68,11 @@ def test_slices_of_very_many_samples_have_scores_alone(
     most: int, drawn: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "MOST_SAMPLES", most)
-    one, other = report(12, "x" * SIZE), report(3, "x" * SIZE)
-    (alone,) = sliced({"": one}).slices
+    first, other = report(12, "x" * SIZE), report(3, "x" * SIZE)
+    (alone,) = sliced({"": first}).slices
     assert alone.scores[""]["exact_match"]["score"] == 12 / SIZE
     assert bool(alone.intervals) == drawn
-    pair = sliced({"a": one, "b": other})
+    pair = sliced({"a": first, "b": other})
     assert bool(pair.slices[0].tests) == bool(pair.trials) == drawn
 
 
@@ -86,26 +86,26 @@ def test_many_samples_take_fewer_trials(monkeypatch: pytest.MonkeyPatch) -> None
 def test_there_are_trials_enough_for_a_small_p_after_the_correction() -> None:
     domain = [f"d{i % 10}" for i in range(10 * FEWEST)]
     systems = {"a": report(0, domain), "b": report(len(domain), domain)}
-    found = sliced(systems, OPTIONS._replace(trials=20))
-    assert found.trials == TRIALS_A_TEST * 10
-    assert all(part.tests["exact_match"]["score"].p < 0.05 for part in found.slices)
+    slices = sliced(systems, OPTIONS._replace(trials=20))
+    assert slices.trials == TRIALS_A_TEST * 10
+    assert all(part.tests["exact_match"]["score"].p < 0.05 for part in slices.slices)
 
 
 def test_p_is_corrected_over_all_slices_of_a_metric() -> None:
     domain = [*"xyz"] * FEWEST
     # B is right where A is wrong, in x always, in y in a quarter of the samples, in z never.
     better = [i % 3 == 0 or i % 12 == 1 for i in range(len(domain))]
-    one = report(0, domain)
+    empty = report(0, domain)
     texts = ["a b" if right else "a x" for right in better]
     other = report(0, domain, predictions=texts)
-    found = sliced({"a": one, "b": other})
+    slices = sliced({"a": empty, "b": other})
     alone = {
-        value: part.compare(one.by("domain")[value], trials=found.trials, resamples=30)
+        value: part.compare(empty.by("domain")[value], trials=slices.trials, resamples=30)
         for value, part in other.by("domain").items()
     }
-    single = {value: own["exact_match"]["score"].randomization_p for value, own in alone.items()}
+    single = {value: row["exact_match"]["score"].randomization_p for value, row in alone.items()}
     assert single["x"] < single["y"] < single["z"] == 1
-    tests = {part.value: part.tests["exact_match"]["score"] for part in found.slices}
+    tests = {part.value: part.tests["exact_match"]["score"] for part in slices.slices}
     assert {value: test.p for value, test in tests.items()} == holm(single)
     assert tests["x"].p == 3 * single["x"]
     assert tests["x"].interval == alone["x"]["exact_match"]["score"].interval
@@ -131,9 +131,9 @@ def test_slices_of_too_few_scored_samples_or_withheld_ones_do_not_count() -> Non
         name: report(0, domain, "ttr", predictions=column)
         for name, column in (("a", texts), ("b", other))
     }
-    found = sliced(systems)
-    of_z = found.slices[2].tests["ttr"]
-    x, y, z = (part.tests["ttr"]["score"] for part in found.slices)
+    slices = sliced(systems)
+    of_z = slices.slices[2].tests["ttr"]
+    x, y, z = (part.tests["ttr"]["score"] for part in slices.slices)
     assert (x.samples, y.samples, z.samples) == (19, 19, 20)
     assert [bool(test.withheld) for test in (x, y)] == [True, False]
     assert isnan(x.p)
@@ -147,8 +147,8 @@ def test_clusters_of_a_slice_are_drawn_and_swapped_whole() -> None:
     domain, doc = "x" * 20 + "y" * 20, [*range(20)] + [7] * 20
     systems = {name: report(n, domain, doc=doc) for name, n in (("a", 40), ("b", 10))}
     options = OPTIONS._replace(cluster="doc")
-    found = sliced(systems, options).slices
-    assert [bool(part.tests) for part in found] == [True, False]
+    slices = sliced(systems, options).slices
+    assert [bool(part.tests) for part in slices] == [True, False]
     alone = sliced({"a": systems["b"]}, options).slices
     assert [bool(part.intervals) for part in alone] == [True, False]
 
@@ -156,45 +156,45 @@ def test_clusters_of_a_slice_are_drawn_and_swapped_whole() -> None:
 def test_clusters_that_one_system_has_hold_for_the_other() -> None:
     domain = "x" * 20 + "y" * 20
     systems = {"a": report(40, domain, doc=[*range(40)]), "b": report(10, domain)}
-    found = sliced(systems, OPTIONS._replace(cluster="doc"))
-    assert found.sentence.startswith("b is weaker against a where domain is y (exact_match, p")
-    assert [bool(part.tests) for part in found.slices] == [True, True]
+    slices = sliced(systems, OPTIONS._replace(cluster="doc"))
+    assert slices.sentence.startswith("b is weaker against a where domain is y (exact_match, p")
+    assert [bool(part.tests) for part in slices.slices] == [True, True]
 
 
 def test_metrics_that_do_not_add_up_have_slices_without_intervals_and_tests() -> None:
     columns = {"predictions": ["a b"] * 40, "references": ["a b"] * 40, "domain": ["x", "y"] * 20}
-    found = sliced({"": Hub([Variety(), "exact_match"]).evaluate(columns)})
-    assert found.trials == 0
-    for part in found.slices:
+    slices = sliced({"": Hub([Variety(), "exact_match"]).evaluate(columns)})
+    assert slices.trials == 0
+    for part in slices.slices:
         assert list(part.scores[""]) == ["variety", "exact_match"]
         assert list(part.intervals) == ["exact_match"]
     alone = Hub(Variety()).evaluate(columns)
-    found = sliced({"a": alone, "b": alone}, OPTIONS._replace(trials=50))
+    slices = sliced({"a": alone, "b": alone}, OPTIONS._replace(trials=50))
     # Without a test the swaps are as many as were asked for, not 40 for each of two slices.
-    assert (found.trials, [dict(part.tests) for part in found.slices]) == (50, [{}, {}])
+    assert (slices.trials, [dict(part.tests) for part in slices.slices]) == (50, [{}, {}])
 
 
 def test_rows_of_slices_have_the_tests_that_have_a_p() -> None:
     domain = "x" * 20 + "y" * 9
     systems = {"a": report(29, domain, "wer"), "b": report(0, domain, "wer")}
-    found = sliced(systems)
+    slices = sliced(systems)
     # Outputs beside the headline have no p, and don't count.
-    tests = found.slices[0].tests["wer"]
+    tests = slices.slices[0].tests["wer"]
     assert [name for name, test in tests.items() if not isnan(test.p)] == ["score"]
     test = tests["score"]
     assert test.p == test.randomization_p
     low, high = test.interval.ends
-    (row,) = found.rows()
+    (row,) = slices.rows()
     assert row == {
         "column": "domain",
         "value": "x",
         "samples": 20,
         "system": "b",
         "metric": "wer",
-        "scores": {name: one.take(range(20)).scores()["wer"] for name, one in systems.items()},
+        "scores": {name: entry.take(range(20)).scores()["wer"] for name, entry in systems.items()},
         "tests": {"score": {"difference": 0.5, "low": low, "high": high, "p": test.p}},
     }
-    table = found.table(systems)
+    table = slices.table(systems)
     assert table.head == ["domain", "samples", "metric", "a", "b", "difference", "p"]
     assert table.caption == (
         "Difference of b from a by domain; p is corrected over all slices of at least 20 samples; "
@@ -216,9 +216,9 @@ def heading(path: Path, systems: dict[str, Report], **how: Any) -> str:
     """The text beside the heading "Slices" on the page."""
     (name, first), *others = systems.items()
     first.to_html(path, name=name, others=dict(others), trials=2_000, resamples=30, **how)
-    found = re.search(r'id="slices-heading">Slices</h2>(?: <span>(.*?)</span>)?', path.read_text())
-    assert found
-    return html.unescape(found[1] or "")
+    match = re.search(r'id="slices-heading">Slices</h2>(?: <span>(.*?)</span>)?', path.read_text())
+    assert match
+    return html.unescape(match[1] or "")
 
 
 NONE = "no slice differs significantly from the rest"
@@ -238,8 +238,8 @@ NONE = "no slice differs significantly from the rest"
 def test_the_heading_names_a_slice_that_differs_from_the_rest(
     tmp_path: Path, first: int, second: int, says: str
 ) -> None:
-    one, two = (report(n, ["same"] * 30 + ["other"] * 30) for n in (first, second))
-    assert heading(tmp_path / "page.html", {"one": one, "two": two}) == says
+    left, two = (report(n, ["same"] * 30 + ["other"] * 30) for n in (first, second))
+    assert heading(tmp_path / "page.html", {"one": left, "two": two}) == says
 
 
 def p_of_slice(right: Sequence[int], inside: int, cluster: int = 1) -> float:
@@ -251,7 +251,7 @@ def p_of_slice(right: Sequence[int], inside: int, cluster: int = 1) -> float:
     sides = [np.array(right[:inside], float), np.array(right[inside:], float)]
     units = min(len(side) for side in sides) // cluster
     pooled = np.array(right, float).var(ddof=1) * sum(1 / len(side) for side in sides)
-    own = (
+    value = (
         units
         / (units - 1)
         * sum(
@@ -259,7 +259,7 @@ def p_of_slice(right: Sequence[int], inside: int, cluster: int = 1) -> float:
             for side in sides
         )
     )
-    t = (sides[0].mean() - sides[1].mean()) / sqrt(max(pooled, own))
+    t = (sides[0].mean() - sides[1].mean()) / sqrt(max(pooled, value))
     return float(2 * scipy_stats.t.sf(abs(t), units - 1))
 
 
@@ -281,15 +281,15 @@ X, Y = [1] * 8 + [0] * 12, [1] * 72 + [0] * 8
 def test_the_slices_of_one_system_are_tested_against_the_rest(
     tmp_path: Path, right: list[int], cluster: int, says: str
 ) -> None:
-    texts = ["a b" if one else "a x" for one in right]
+    texts = ["a b" if is_right else "a x" for is_right in right]
     doc = [k // cluster for k in range(100)]
     system = report(0, "x" * 20 + "y" * 80, predictions=texts, doc=doc)
-    found = heading(
+    text = heading(
         tmp_path / "page.html", {"": system}, by="domain", cluster="doc" if cluster > 1 else None
     )
     # Twice by Holm for two slices, which are each other's rest.
     p = min(1.0, 2 * p_of_slice(right, 20, cluster))
-    assert found == (says if says == NONE else f"{says} {p_text(p).removeprefix('p ')})")
+    assert text == (says if says == NONE else f"{says} {p_text(p).removeprefix('p ')})")
     assert (p > 0.05) == (says == NONE)
 
 
@@ -311,26 +311,26 @@ def test_what_a_sample_adds_is_told_by_leaving_it_out(metric: str) -> None:
     references = [" ".join(rng.choice([*"abcd"], 5 + k)) for k in range(6)]
     references[2] = texts[2]
 
-    def score(kept: Sequence[int]) -> float:
-        columns = [[column[k] for k in kept] for column in (texts, references)]
-        found = Hub(metric).evaluate(predictions=columns[0], references=columns[1])
-        return float(found[metric]["score"])
+    def score(rows: Sequence[int]) -> float:
+        columns = [[column[k] for k in rows] for column in (texts, references)]
+        report = Hub(metric).evaluate(predictions=columns[0], references=columns[1])
+        return float(report[metric]["score"])
 
-    whole = Hub(metric).evaluate(predictions=texts, references=references)
+    report = Hub(metric).evaluate(predictions=texts, references=references)
     expected = [6 * score(range(6)) - 5 * score([i for i in range(6) if i != k]) for k in range(6)]
-    assert whole.results[metric].added()["score"] == pytest.approx(expected)
+    assert report.results[metric].added()["score"] == pytest.approx(expected)
 
 
 def test_bins_stand_in_their_order_on_the_page(tmp_path: Path) -> None:
     # The longest texts differ most, the shortest least.
     texts = ["a " * (k // 20 + 1) for k in range(80)]
     columns = {"references": texts, "year": [2019 + (k // 20) % 2 for k in range(80)]}
-    one, two = (
+    first, two = (
         Hub("wer").evaluate({"predictions": predictions, **columns})
         for predictions in (texts, ["a"] * 80)
     )
     path = tmp_path / "page.html"
-    assert "two is weaker against one where" in heading(path, {"one": one, "two": two})
+    assert "two is weaker against one where" in heading(path, {"one": first, "two": two})
     labels = re.findall(
         r'data-select="[^"]*">(.*?)</button>', path.read_text().split("slices-1")[1]
     )

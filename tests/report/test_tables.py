@@ -139,8 +139,8 @@ def test_latex_is_a_float_with_a_caption_and_comments_say_how_it_was_made(
 ) -> None:
     method = "9 trials\r\n\\input" if below else ""
     text = TABLE._replace(caption=caption, signatures=signatures, method=method).latex()
-    whole = f"\\begin{{table}}\n\\centering\n{TABULAR}\\caption{{{caption}}}\n\\end{{table}}\n"
-    assert text == f"{whole if caption else TABULAR}{below}"
+    latex = f"\\begin{{table}}\n\\centering\n{TABULAR}\\caption{{{caption}}}\n\\end{{table}}\n"
+    assert text == f"{latex if caption else TABULAR}{below}"
 
 
 @pytest.mark.parametrize(

@@ -40,12 +40,12 @@ def test_text_stands_out_from_its_paper(ink: str, scheme: int) -> None:
 
 
 def _color(name: str, scheme: int) -> list[int]:
-    found = re.search(rf"{name}: light-dark\(#(\w+), #(\w+)\)", THEMED)
-    assert found
+    match = re.search(rf"{name}: light-dark\(#(\w+), #(\w+)\)", THEMED)
+    assert match
     digits = (
-        found[scheme + 1]
-        if len(found[scheme + 1]) == 6
-        else "".join(2 * digit for digit in found[scheme + 1])
+        match[scheme + 1]
+        if len(match[scheme + 1]) == 6
+        else "".join(2 * digit for digit in match[scheme + 1])
     )
     return [int(digits[at : at + 2], 16) for at in (0, 2, 4)]
 

@@ -29,14 +29,14 @@ WITHHELD = "over half of the samples are unscored, as their letters are dropped"
 
 def scored(metric: Any, references: Sequence[Any], predictions: Sequence[Any] = ()) -> Report:
     """The report of predictions, by default the first references."""
-    first = [one if isinstance(one, str) else one[0] for one in references]
+    first = [reference if isinstance(reference, str) else reference[0] for reference in references]
     return Hub(metric).evaluate(predictions=list(predictions) or first, references=references)
 
 
 def unscored(metric: str, references: Sequence[Any], predictions: Sequence[Any] = ()) -> list[bool]:
     """Which samples have no score."""
-    found = scored(metric, references, predictions).samples()[metric]["score"]
-    missing: list[bool] = np.isnan(found).tolist()
+    score = scored(metric, references, predictions).samples()[metric]["score"]
+    missing: list[bool] = np.isnan(score).tolist()
     return missing
 
 
@@ -102,8 +102,8 @@ def test_the_official_number_is_rouge_scores() -> None:
     scorer = RougeScorer(["rouge1", "rouge2", "rougeL", "rougeLsum"])
     each = [scorer.score(r, p) for r, p in zip(references, predictions, strict=True)]
     for name in each[0]:
-        wanted = np.mean([row[name].fmeasure for row in each])
-        assert report["rouge"][name] == pytest.approx(wanted)
+        expected_mean = np.mean([row[name].fmeasure for row in each])
+        assert report["rouge"][name] == pytest.approx(expected_mean)
     assert "unscored" not in report.counts()["rouge"]
 
 
@@ -189,35 +189,35 @@ def test_parts_merge_to_the_whole(samples: bool, tmp_path: Path) -> None:
     def measured(references: Sequence[str]) -> Report:
         return Hub(METRICS).evaluate(columns_of(references), samples=samples)
 
-    whole = measured(REFERENCES)
+    scores = measured(REFERENCES)
     # The first part is read for the most part, and has scores of its own.
     english = [text for text in REFERENCES if text in ENGLISH]
     assert not np.isnan(measured(english)["rouge"]["score"])
     parts = [measured(REFERENCES[a:b]) for a, b in ((0, 1), (1, 40), (40, 97))]
     merged = parts[0].merge(*parts[1:])
     merged.save(tmp_path / "report.json")
-    for report in (merged, whole.pool(), Report.load(tmp_path / "report.json")):
-        np.testing.assert_equal(report.scores(), whole.scores())
-        assert report.counts() == whole.counts()
+    for report in (merged, scores.pool(), Report.load(tmp_path / "report.json")):
+        np.testing.assert_equal(report.scores(), scores.scores())
+        assert report.counts() == scores.counts()
         assert [n for n in report.notes()["rouge"] if "unscored" in n] == [
             f"60 unscored: {UNREAD}",
             f"no score: {WITHHELD}",
         ]
     if samples:
-        assert merged == whole
+        assert merged == scores
 
 
 def test_blocks_workers_streams_and_other_metrics_change_nothing() -> None:
     columns = columns_of(REFERENCES)
-    whole = Hub(METRICS).evaluate(columns)
+    report = Hub(METRICS).evaluate(columns)
     hub = Hub(METRICS, block_characters=50)
-    np.testing.assert_equal(hub.evaluate(columns).samples(), whole.samples())
+    np.testing.assert_equal(hub.evaluate(columns).samples(), report.samples())
     parts = [{name: values[a:b] for name, values in columns.items()} for a, b in ((0, 9), (9, 97))]
-    np.testing.assert_equal(hub.evaluate(iter(parts)).scores(), whole.scores())
-    assert hub.evaluate(iter(parts)).counts() == whole.counts()
+    np.testing.assert_equal(hub.evaluate(iter(parts)).scores(), report.scores())
+    assert hub.evaluate(iter(parts)).counts() == report.counts()
     streamed = hub.evaluate(iter(parts), workers=2, samples=False)
-    np.testing.assert_equal(streamed.scores(), whole.scores())
-    assert streamed.counts() == whole.counts()
+    np.testing.assert_equal(streamed.scores(), report.scores())
+    assert streamed.counts() == report.counts()
     # The capital İ is a Latin letter, whose lower case begins with an ASCII i.
     texts = ["İ", "İİ", "İя", *RUSSIAN]
     alone = scored("rouge", texts).samples()["rouge"]
@@ -233,8 +233,8 @@ class Longer(Metric):
 
     def measure(self, prediction: Texts, reference: Texts) -> dict[str, Array]:
         """The ratio, (N,)."""
-        own = [Texts([text.strip() for text in column]) for column in (prediction, reference)]
-        return {"score": lengths(own[0], "rouge") / np.maximum(lengths(own[1], "rouge"), 1)}
+        texts = [Texts([text.strip() for text in column]) for column in (prediction, reference)]
+        return {"score": lengths(texts[0], "rouge") / np.maximum(lengths(texts[1], "rouge"), 1)}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -44,9 +44,9 @@ def pages(made_once: Callable[..., Path]) -> Mapping[str, str]:
 
 
 def test_every_command_and_option_is_on_the_page(pages: Mapping[str, str]) -> None:
-    known = [*leaves("metrichub", main)]
-    assert len(known) > 15
-    for name, command in known:
+    names = [*leaves("metrichub", main)]
+    assert len(names) > 15
+    for name, command in names:
         if command.hidden:
             continue
         assert re.search(rf'<h\d id="{name}(_\d+)?">{name}', pages["command-line"]), name
@@ -58,14 +58,14 @@ def test_every_command_and_option_is_on_the_page(pages: Mapping[str, str]) -> No
 @pytest.mark.parametrize("module", surface.MODULES)
 def test_every_public_module_and_name_has_a_heading(module: str, pages: Mapping[str, str]) -> None:
     offered = importlib.import_module(module)
-    whole = "".join(pages.values())
-    assert module == "metrichub" or len(re.findall(f'<h2 id="{module}"', whole)) == 1
+    text = "".join(pages.values())
+    assert module == "metrichub" or len(re.findall(f'<h2 id="{module}"', text)) == 1
     for name in surface.public(module):
         value = getattr(offered, name)
         home = (
             "metrichub.errors" if getattr(value, "__module__", "") == "metrichub.errors" else module
         )
-        assert inspect.ismodule(value) or f'id="{home}.{name}"' in whole, name
+        assert inspect.ismodule(value) or f'id="{home}.{name}"' in text, name
 
 
 def test_the_tree_of_errors_keeps_its_lines(pages: Mapping[str, str]) -> None:

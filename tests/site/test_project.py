@@ -140,9 +140,9 @@ def test_a_judge_s_calls_are_those_of_the_sample(site: Path) -> None:
 def test_a_clone_has_its_plugin_s_cards_installed_or_not(site: Path) -> None:
     ours = [entry for entry in Registry.installed().entries if entry.distribution == "metrichub"]
     both = with_plugin(Registry(tuple(ours)))
-    found = {entry.name: entry for entry in both.entries}
-    assert found["bertscore"].distribution == "metrichub-neural"
-    docs = write(site, found["bertscore"], found["bleu"])
+    entries = {entry.name: entry for entry in both.entries}
+    assert entries["bertscore"].distribution == "metrichub-neural"
+    docs = write(site, entries["bertscore"], entries["bleu"])
     card = text(docs, "metric_cards/bertscore/README.md")
     assert "# BERTScore\n" in card
     assert "Install\n:   `in a clone of metrichub, pip install ./plugins/metrichub-neural`" in card
@@ -185,13 +185,13 @@ def test_no_page_of_a_hostile_card_holds_what_lies_outside(site: Path) -> None:
 def test_a_guide_links_cards_that_are_there_and_other_files_at_their_source(site: Path) -> None:
     bleu = toy(site, "bleu", distribution="metrichub")
     docs = write(site, bleu, repository=REPOSITORY)
-    tasks, own, judges = (text(docs, f"docs/{name}.md") for name in ("TASKS", "OWN", "JUDGES"))
+    tasks, own_page, judges = (text(docs, f"docs/{name}.md") for name in ("TASKS", "OWN", "JUDGES"))
     assert "[bleu](../metric_cards/bleu/README.md)" in tasks
     assert "chrf" in tasks
     assert "metric_cards/chrf" not in tasks
     assert f"]({REPOSITORY}/blob/HEAD/metrichub/judge/protocol.py)" in judges
-    assert f"[Source of this page]({REPOSITORY}/blob/HEAD/docs/OWN.md)" in own
-    assert "Also searched as: " in own
+    assert f"[Source of this page]({REPOSITORY}/blob/HEAD/docs/OWN.md)" in own_page
+    assert "Also searched as: " in own_page
     card = text(docs, "metric_cards/bleu/README.md")
     assert f"({REPOSITORY}/blob/HEAD/metric_cards/bleu/README.md)" in card
     assert settings(docs)["repo_url"] == REPOSITORY
@@ -212,18 +212,18 @@ def test_a_file_has_the_address_that_its_host_gives_it(
     site: Path, repository: str, address: str
 ) -> None:
     docs = write(site, repository=repository)
-    found = re.findall(r"\[Source of this page\]\((.*)OWN.md\)", text(docs, "docs/OWN.md"))
-    assert found == ([address] if address else [])
+    matches = re.findall(r"\[Source of this page\]\((.*)OWN.md\)", text(docs, "docs/OWN.md"))
+    assert matches == ([address] if address else [])
     assert bool(repository) == ("repo_url" in settings(docs))
 
 
 def distribution(monkeypatch: pytest.MonkeyPatch, *urls: str) -> None:
     """Let the installed distribution have a version and these addresses."""
-    known = Message()
-    known["Version"] = "9.8.7"
+    metadata = Message()
+    metadata["Version"] = "9.8.7"
     for url in urls:
-        known["Project-URL"] = url
-    monkeypatch.setattr(importlib.metadata, "metadata", lambda name: known)
+        metadata["Project-URL"] = url
+    monkeypatch.setattr(importlib.metadata, "metadata", lambda name: metadata)
 
 
 def test_the_distribution_names_version_and_repository(

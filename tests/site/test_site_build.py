@@ -58,8 +58,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(folder)
         body = "# One\n\n## Description\n\nSee *this* and [x](gone.md).\n\n### Deeper\n"
-        made = build_site(folder / "out", Registry((toy(folder, "one", body), hostile(folder))))
-        (folder / "problems.txt").write_text("\n".join(made[1]), encoding="utf-8")
+        built = build_site(folder / "out", Registry((toy(folder, "one", body), hostile(folder))))
+        (folder / "problems.txt").write_text("\n".join(built[1]), encoding="utf-8")
         yield folder
 
 
@@ -90,8 +90,8 @@ def test_a_dead_link_of_a_card_is_named_with_its_line(home: Path) -> None:
 def test_no_page_fetches_from_elsewhere_or_has_what_a_hostile_card_wants(home: Path) -> None:
     for path in (home / "out").rglob("*.html"):
         text = path.read_text(encoding="utf-8")
-        found = Fetched(text)
-        assert (found.foreign, found.active) == ([], []), path.name
+        fetched = Fetched(text)
+        assert (fetched.foreign, fetched.active) == ([], []), path.name
         assert "<script>window.ran" not in text
         assert "'</title>" not in text
         assert "the secret text" not in text

@@ -40,7 +40,7 @@ COLUMNS = {
     "id": ["p", "q", "r"],
 }
 # Each text twice, as a sample of its own.
-TWICE: dict[str, Any] = {n: [*own, *own] for n, own in COLUMNS.items()} | {"id": [*"pqrstu"]}
+TWICE: dict[str, Any] = {n: [*row, *row] for n, row in COLUMNS.items()} | {"id": [*"pqrstu"]}
 """Enough samples for intervals."""
 
 

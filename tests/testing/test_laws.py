@@ -101,7 +101,7 @@ def make(site: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
     def written(
         code: Mapping[str, str] | None = None,
         card: Mapping[str, str] | None = None,
-        given: Mapping[str, Sequence[Any]] | None = None,
+        columns: Mapping[str, Sequence[Any]] | None = None,
     ) -> MetricUnderTest:
         texts = []
         for text, changes in ((CODE, code), (CARD, card)):
@@ -113,10 +113,10 @@ def make(site: Path, monkeypatch: pytest.MonkeyPatch) -> Make:
         plugins.metric(site, "toy_pack", "toy", code=texts[0])
         path = site / "toy_pack" / "toy" / "README.md"
         path.write_text(texts[1], encoding="utf-8")
-        under_test = MetricUnderTest(Entry("toy", "toy-dist", "1.0", "toy_pack.toy:Toy"), given)
+        under_test = MetricUnderTest(Entry("toy", "toy-dist", "1.0", "toy_pack.toy:Toy"), columns)
         path.write_text(with_blocks(texts[1], generated(under_test)), encoding="utf-8")
         monkeypatch.setenv("PYTHONPATH", str(site))
-        return MetricUnderTest(Entry("toy", "toy-dist", "1.0", "toy_pack.toy:Toy"), given)
+        return MetricUnderTest(Entry("toy", "toy-dist", "1.0", "toy_pack.toy:Toy"), columns)
 
     return written
 
@@ -552,7 +552,7 @@ PACE = "        if prediction[0][:4] == 'fast':\n            import torch\n"
 def test_what_one_metric_loads_neither_blames_nor_hides_the_next(make: Make, site: Path) -> None:
     (site / "torch.py").write_text("")
     columns = {"references": ["a b"]}
-    slow = make({START: PACE + START}, given={"predictions": ["slow"], **columns})
+    slow = make({START: PACE + START}, columns={"predictions": ["slow"], **columns})
     fast = MetricUnderTest(slow.entry, {"predictions": ["fast"], **columns})
     for _ in range(2):
         with pytest.raises(Broken, match=r"scoring loaded torch"):
@@ -562,7 +562,7 @@ def test_what_one_metric_loads_neither_blames_nor_hides_the_next(make: Make, sit
 
 def test_a_metric_that_ends_its_process_breaks_the_law_and_not_the_next(make: Make) -> None:
     end = "        import os\n        prediction[0] == 'end' and os._exit(7)\n"
-    under_test = make({START: end + START}, given={"predictions": ["end"], "references": ["a"]})
+    under_test = make({START: end + START}, columns={"predictions": ["end"], "references": ["a"]})
     with pytest.raises(Broken, match=r"scoring in a fresh process failed: exit status 7"):
         laws.nothing_heavy_loads(under_test)
     laws.nothing_heavy_loads(MetricUnderTest(under_test.entry))

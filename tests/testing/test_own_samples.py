@@ -55,8 +55,8 @@ def test_the_laws_take_the_samples_beside_the_card(under_test: MetricUnderTest) 
 
 
 def test_samples_that_are_given_come_first(under_test: MetricUnderTest) -> None:
-    given = MetricUnderTest(under_test.entry, {"predictions": ["a"], "numbers": [2]})
-    assert given.columns == {"predictions": ["a"], "numbers": [2]}
+    test = MetricUnderTest(under_test.entry, {"predictions": ["a"], "numbers": [2]})
+    assert test.columns == {"predictions": ["a"], "numbers": [2]}
 
 
 def test_without_a_file_plain_texts_have_to_do(under_test: MetricUnderTest) -> None:

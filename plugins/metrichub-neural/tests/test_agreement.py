@@ -25,7 +25,7 @@ def card_of(name: str) -> str:
     return CARDS[NAMES.index(name)].read_text(encoding="utf-8")
 
 
-def told(text: str) -> str:
+def quoted(text: str) -> str:
     """The section's own words, without the block."""
     section = text.partition("\n## Agreement with people\n")[2].partition("\n## ")[0]
     return _BLOCK.sub("", section).strip()
@@ -40,16 +40,16 @@ def studies_of(name: str) -> list[dict[str, Any]]:
 def test_a_figure_stands_in_the_block_or_beside_a_source_that_the_card_lists(name: str) -> None:
     text = card_of(name)
     listed = text.partition("\n## Citation\n")[2]
-    for paragraph in re.split(r"\n\s*\n", told(text)):
+    for paragraph in re.split(r"\n\s*\n", quoted(text)):
         if _FIGURE.search(re.sub(r"`[^`]*`", "", paragraph)):
             sources = list(_CITED.finditer(paragraph))
-            assert any(one["who"] in listed and one["year"] in listed for one in sources), paragraph
+            assert any(row["who"] in listed and row["year"] in listed for row in sources), paragraph
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_card_has_a_study_or_says_that_nothing_was_measured(name: str) -> None:
     text = card_of(name)
-    unmeasured = "has not been measured" in " ".join(told(text).split())
+    unmeasured = "has not been measured" in " ".join(quoted(text).split())
     shown = any(study["shown"] for study in studies_of(name))
     assert unmeasured != shown
     assert bool(_BLOCK.search(text)) == shown
@@ -58,8 +58,8 @@ def test_a_card_has_a_study_or_says_that_nothing_was_measured(name: str) -> None
 def test_those_that_compare_texts_were_measured_on_both_data_sets() -> None:
     words = ("embedding_average", "greedy_matching", "vector_extrema", "wmd")
     for name in ("bertscore", "bertscore_idf", "smart", *words):
-        found = {study["data"]["name"]: study["data"]["items"] for study in studies_of(name)}
-        assert found == {"summeval": 100, "qags-cnn": 235}, name
+        items = {study["data"]["name"]: study["data"]["items"] for study in studies_of(name)}
+        assert items == {"summeval": 100, "qags-cnn": 235}, name
 
 
 @pytest.mark.parametrize("name", ["embedding_average", "smart"])
@@ -74,9 +74,9 @@ def test_a_study_is_what_is_measured_today(name: str, request: pytest.FixtureReq
         [row[key].replace(" . ", " .\n") for row in rows] for key in ("hyp", "src")
     )
     report = Hub(load_metric(name, **model)).evaluate(predictions=predictions, references=articles)
-    (study,) = [one for one in studies_of(name) if one["data"]["name"] == "qags-cnn"]
+    (study,) = [row for row in studies_of(name) if row["data"]["name"] == "qags-cnn"]
     human = [row["human_factuality"] for row in rows]
     for value in study["results"]:
         scores = report.samples()[name][value["output"]]
-        found = correlate(scores, human, coefficient="pearson", level="pooled", draws=0)
-        assert found.row().value == pytest.approx(value["value"], abs=1e-4)
+        agreement = correlate(scores, human, coefficient="pearson", level="pooled", draws=0)
+        assert agreement.row().value == pytest.approx(value["value"], abs=1e-4)

@@ -157,7 +157,7 @@ def test_half_a_file_leaves_no_model_to_score_with(machine: Machine) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         (("toys/bert", "--revision", "b" * 40), f"toys/bert has no revision '{'b' * 40}'"),
         (("toys/gated",), "toys/gated is gated: accept its license on its page of the hub"),
@@ -166,14 +166,14 @@ def test_half_a_file_leaves_no_model_to_score_with(machine: Machine) -> None:
     ],
 )
 def test_what_the_hub_refuses_is_one_line(
-    machine: Machine, arguments: tuple[str, ...], said: str
+    machine: Machine, arguments: tuple[str, ...], message: str
 ) -> None:
     fetched = machine.metrichub("fetch", *arguments, "--yes")
     assert fetched.returncode == 5
-    assert fetched.stderr.startswith(f"metrichub: error: {said}")
+    assert fetched.stderr.startswith(f"metrichub: error: {message}")
     assert len(fetched.stderr.splitlines()) == 1
 
 
-def last(said: str) -> str:
+def last(message: str) -> str:
     """The last line, which says what went wrong."""
-    return said.strip().splitlines()[-1]
+    return message.strip().splitlines()[-1]

@@ -41,31 +41,31 @@ def scored(
 
 
 def score(metric: str, model: Path, prediction: str, reference: str, **more: object) -> float:
-    found = scored(metric, model, [prediction], [reference], **more)
-    return found.scores()[metric]["score"]
+    scores = scored(metric, model, [prediction], [reference], **more)
+    return scores.scores()[metric]["score"]
 
 
 def samples(report: Report, name: str = "score") -> np.ndarray:
-    (found,) = report.samples().values()
-    return np.array(found[name])
+    (sample,) = report.samples().values()
+    return np.array(sample[name])
 
 
-def cosine(one: np.ndarray, other: np.ndarray) -> float:
-    return float(one @ other / np.linalg.norm(one) / np.linalg.norm(other))
+def cosine(first: np.ndarray, other: np.ndarray) -> float:
+    return float(first @ other / np.linalg.norm(first) / np.linalg.norm(other))
 
 
-def average(one: np.ndarray, other: np.ndarray) -> float:
-    return cosine(one.sum(0), other.sum(0))
+def average(first: np.ndarray, other: np.ndarray) -> float:
+    return cosine(first.sum(0), other.sum(0))
 
 
-def greedy(one: np.ndarray, other: np.ndarray) -> float:
-    there = np.mean([max(cosine(a, b) for b in other) for a in one])
-    back = np.mean([max(cosine(a, b) for a in one) for b in other])
-    return float(there + back) / 2
+def greedy(first: np.ndarray, other: np.ndarray) -> float:
+    present = np.mean([max(cosine(a, b) for b in other) for a in first])
+    back = np.mean([max(cosine(a, b) for a in first) for b in other])
+    return float(present + back) / 2
 
 
-def extrema(one: np.ndarray, other: np.ndarray) -> float:
-    both = [np.array([max(column, key=abs) for column in text.T]) for text in (one, other)]
+def extrema(first: np.ndarray, other: np.ndarray) -> float:
+    both = [np.array([max(column, key=abs) for column in text.T]) for text in (first, other)]
     return cosine(*both)
 
 
@@ -88,12 +88,12 @@ def alone(folder: Path, text: str) -> np.ndarray:
 def test_words_in_context_give_the_definition_one_text_at_a_time(bert: Path, metric: str) -> None:
     # [CLS] and [SEP], the first and the last token, aren't words.
     truth = [
-        ORACLES[metric](hidden(bert, one, 2)[1:-1], hidden(bert, other, 2)[1:-1])
-        for one, other in zip(PREDICTIONS, REFERENCES, strict=True)
+        ORACLES[metric](hidden(bert, first, 2)[1:-1], hidden(bert, other, 2)[1:-1])
+        for first, other in zip(PREDICTIONS, REFERENCES, strict=True)
     ]
-    found = scored(metric, bert, PREDICTIONS, REFERENCES, layer=2)
-    np.testing.assert_allclose(samples(found), truth, atol=1e-6)
-    assert found.scores()[metric]["score"] == pytest.approx(np.mean(truth), abs=1e-6)
+    scores = scored(metric, bert, PREDICTIONS, REFERENCES, layer=2)
+    np.testing.assert_allclose(samples(scores), truth, atol=1e-6)
+    assert scores.scores()[metric]["score"] == pytest.approx(np.mean(truth), abs=1e-6)
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -103,11 +103,11 @@ def test_words_alone_give_the_definition_by_the_rows_of_their_pieces(
     # "zebra" and "x9" have several pieces. No text here has punctuation, so that words are parted
     # by blanks alone.
     truth = [
-        ORACLES[metric](alone(bert, one), alone(bert, other))
-        for one, other in zip(PREDICTIONS, REFERENCES, strict=True)
+        ORACLES[metric](alone(bert, first), alone(bert, other))
+        for first, other in zip(PREDICTIONS, REFERENCES, strict=True)
     ]
-    found = scored(metric, bert, PREDICTIONS, REFERENCES)
-    np.testing.assert_allclose(samples(found), truth, atol=1e-6)
+    scores = scored(metric, bert, PREDICTIONS, REFERENCES)
+    np.testing.assert_allclose(samples(scores), truth, atol=1e-6)
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -122,18 +122,18 @@ def test_permuted_samples_give_permuted_scores(bert: Path, metric: str, layer: i
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_prediction_and_reference_can_change_places(bert: Path, metric: str) -> None:
-    there, back = (
+    present, back = (
         samples(scored(metric, bert, *both, layer=2))
         for both in ((PREDICTIONS, REFERENCES), (REFERENCES, PREDICTIONS))
     )
-    np.testing.assert_allclose(there, back, atol=1e-6)
+    np.testing.assert_allclose(present, back, atol=1e-6)
 
 
 def test_precision_is_the_recall_of_the_other_way_round(bert: Path) -> None:
-    there = scored("greedy_matching", bert, PREDICTIONS, REFERENCES)
+    scores = scored("greedy_matching", bert, PREDICTIONS, REFERENCES)
     back = scored("greedy_matching", bert, REFERENCES, PREDICTIONS)
-    np.testing.assert_allclose(samples(there, "precision"), samples(back, "recall"), atol=1e-12)
-    assert np.abs(samples(there, "precision") - samples(there, "recall")).max() > 0.01
+    np.testing.assert_allclose(samples(scores, "precision"), samples(back, "recall"), atol=1e-12)
+    assert np.abs(samples(scores, "precision") - samples(scores, "recall")).max() > 0.01
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -144,8 +144,8 @@ def test_the_best_of_several_references_counts(bert: Path, metric: str) -> None:
         for shift in range(3)
     ]
     many = [REFERENCES[i : i + 3] for i in range(4)]
-    found = samples(scored(metric, bert, PREDICTIONS[:4], many))
-    np.testing.assert_allclose(found, np.max(each, axis=0), atol=1e-12)
+    result = samples(scored(metric, bert, PREDICTIONS[:4], many))
+    np.testing.assert_allclose(result, np.max(each, axis=0), atol=1e-12)
 
 
 # By hand, with the vectors of TABLE.
@@ -153,15 +153,15 @@ def test_the_best_of_several_references_counts(bert: Path, metric: str) -> None:
 
 def test_the_average_is_the_cosine_of_the_sums(table: Path) -> None:
     # "a cat": (1, 2). "the dog": (-2.5, -1). (-2.5 - 2) / (sqrt(5) * sqrt(7.25))
-    found = score("embedding_average", table, "a cat", "the dog")
-    assert found == pytest.approx(-4.5 / (5 * 7.25) ** 0.5, abs=1e-7)
+    value = score("embedding_average", table, "a cat", "the dog")
+    assert value == pytest.approx(-4.5 / (5 * 7.25) ** 0.5, abs=1e-7)
 
 
 def test_extremes_are_the_values_of_the_larger_magnitude(table: Path) -> None:
     # "a dog": max (1, 0), min (.5, -2), so (1, -2). "the dog": max (.5, 1), min (-3, -2), so
     # (-3, -2). (-3 + 4) / (sqrt(5) * sqrt(13))
-    found = score("vector_extrema", table, "a dog", "the dog")
-    assert found == pytest.approx(1 / (5 * 13) ** 0.5, abs=1e-7)
+    value = score("vector_extrema", table, "a dog", "the dog")
+    assert value == pytest.approx(1 / (5 * 13) ** 0.5, abs=1e-7)
 
 
 def test_of_two_extremes_of_one_magnitude_the_negative_one_counts(table: Path) -> None:
@@ -176,19 +176,19 @@ def test_greedy_matching_is_the_mean_of_both_directions(table: Path) -> None:
     # larger one the recall.
     root = 10**0.5
     report = scored("greedy_matching", table, ["a cat"], ["the"])
-    found = report.scores()["greedy_matching"]
-    assert found["precision"] == pytest.approx(-1 / root, abs=1e-7)
-    assert found["recall"] == pytest.approx(1 / root, abs=1e-7)
-    assert found["score"] == pytest.approx(0, abs=1e-7)
+    scores = report.scores()["greedy_matching"]
+    assert scores["precision"] == pytest.approx(-1 / root, abs=1e-7)
+    assert scores["recall"] == pytest.approx(1 / root, abs=1e-7)
+    assert scores["score"] == pytest.approx(0, abs=1e-7)
 
 
 def test_an_unknown_word_has_the_mean_vector_and_is_counted(table: Path) -> None:
     # nlg-eval: the mean of the whole table.
     report = scored("embedding_average", table, ["xyz", "a"], ["a", "Cat"])
-    one, other = (np.array(v, np.float64) for v in (MEAN, (1, 0)))
-    np.testing.assert_allclose(samples(report), [cosine(one, other)] * 2, atol=1e-7)
-    said = "embedding_average: 1 of 2 words of predictions have no vector of their own"
-    assert said in " ".join(report.notes()["embedding_average"])
+    first, other = (np.array(v, np.float64) for v in (MEAN, (1, 0)))
+    np.testing.assert_allclose(samples(report), [cosine(first, other)] * 2, atol=1e-7)
+    message = "embedding_average: 1 of 2 words of predictions have no vector of their own"
+    assert message in " ".join(report.notes()["embedding_average"])
     # In lower case "Cat" is known.
     assert score("embedding_average", table, "a", "Cat", lowercase=True) == 0
 
@@ -199,8 +199,8 @@ def test_words_are_split_by_the_tokenizer(table: Path) -> None:
     assert score("embedding_average", table, "a.", "a") == pytest.approx(
         cosine(split, np.array((1.0, 0)))
     )
-    whole = score("embedding_average", table, "a.", "a", tokenizer="whitespace")
-    assert whole == pytest.approx(cosine(np.array(MEAN), np.array((1.0, 0))))
+    value = score("embedding_average", table, "a.", "a", tokenizer="whitespace")
+    assert value == pytest.approx(cosine(np.array(MEAN), np.array((1.0, 0))))
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -221,12 +221,12 @@ def test_a_table_may_start_with_its_sizes_as_word2vec_has_them(table: Path, tmp_
     lines = (table / "vectors.txt").read_text()
     (tmp_path / "vectors.txt").write_text(f"5 2\n{lines}")
     both = ["a cat", "the"], ["the dog", "new"]
-    here, there = (scored("greedy_matching", one, *both) for one in (table, tmp_path))
-    np.testing.assert_array_equal(samples(here), samples(there))
+    here, elsewhere = (scored("greedy_matching", path, *both) for path in (table, tmp_path))
+    np.testing.assert_array_equal(samples(here), samples(elsewhere))
     files = engine.find_model(str(table), needed_by="test")
-    found = word_vectors(files).of(["new york", "york"])
-    assert found.vectors.tolist() == [[9, 9], list(MEAN)]
-    assert found.is_known.tolist() == [True, False]
+    result = word_vectors(files).of(["new york", "york"])
+    assert result.vectors.tolist() == [[9, 9], list(MEAN)]
+    assert result.is_known.tolist() == [True, False]
 
 
 def test_a_line_that_is_no_vector_is_named(tmp_path: Path) -> None:
@@ -240,17 +240,17 @@ def test_a_line_that_is_no_vector_is_named(tmp_path: Path) -> None:
 
 def test_the_signature_names_the_file_by_its_content(table: Path, tmp_path: Path) -> None:
     (tmp_path / "vectors.txt").write_text("a 1 2\ncat 3 4\n")
-    both = [scored("vector_extrema", one, ["a"], ["cat"]) for one in (table, tmp_path)]
-    signatures = [one.signatures()["vector_extrema"] for one in both]
+    both = [scored("vector_extrema", path, ["a"], ["cat"]) for path in (table, tmp_path)]
+    signatures = [report.signatures()["vector_extrema"] for report in both]
     assert signatures[0] != signatures[1]
-    assert all("revision='sha256:" in one for one in signatures)
+    assert all("revision='sha256:" in signature for signature in signatures)
     assert load_metric("vector_extrema", model=str(table)).requires() == ("tokenizers>=0.20",)
 
 
 def test_parameters_without_effect_are_refused(bert: Path) -> None:
-    for given in ({"tokenizer": "char"}, {"lowercase": True}):
+    for options in ({"tokenizer": "char"}, {"lowercase": True}):
         with pytest.raises(ParameterError, match="whose tokens are the model's"):
-            load_metric("vector_extrema", model=str(bert), layer=2, **given)
+            load_metric("vector_extrema", model=str(bert), layer=2, **options)
 
 
 def test_texts_that_are_cut_are_counted(bert: Path) -> None:
@@ -283,16 +283,16 @@ def test_three_metrics_together_run_the_model_as_often_as_one(
         Hub(loaded).evaluate(predictions=PREDICTIONS, references=REFERENCES)
         return sum(runs)
 
-    one = tokens_run("bertscore")
-    assert one > 0
-    assert tokens_run("bertscore", "greedy_matching", "vector_extrema") == one
-    assert tokens_run(*METRICS) == one
+    number = tokens_run("bertscore")
+    assert number > 0
+    assert tokens_run("bertscore", "greedy_matching", "vector_extrema") == number
+    assert tokens_run(*METRICS) == number
     # Another layer is another model: vectors are shared only where they are the same ones.
     engine.encoder_of.cache_clear()
     runs.clear()
     both = [load_metric(METRICS[i], model=str(bert), layer=i + 1) for i in range(2)]
     Hub(both).evaluate(predictions=PREDICTIONS, references=REFERENCES)
-    assert sum(runs) == 2 * one
+    assert sum(runs) == 2 * number
 
 
 class _OfMiniLM(MetricContract):
