@@ -57,9 +57,9 @@ def test_the_texts_of_five_documents_are_padded_by_at_most_a_twentieth(minilm: s
     if not documents.exists():
         pytest.skip("needs the repository's tests/data")
     articles = {row["doc_id"]: row for row in rows_of(documents)[:5]}
-    hyps = [row["hyp"] for row in rows_of(outputs) if row["doc_id"] in articles]
-    hyps += [reference for row in articles.values() for reference in row["refs"]]
-    assert padding_of(list(dict.fromkeys(hyps)), minilm) <= 1.05
+    predictions = [row["hyp"] for row in rows_of(outputs) if row["doc_id"] in articles]
+    predictions += [reference for row in articles.values() for reference in row["refs"]]
+    assert padding_of(list(dict.fromkeys(predictions)), minilm) <= 1.05
 
 
 def test_scores_are_the_same_where_memory_runs_out(
