@@ -59,6 +59,7 @@ from metrichub.report.report import Report
 
 if TYPE_CHECKING:
     from metrichub.data.files import Where
+    from metrichub.evaluation.direct import DirectScores
     from metrichub.judge.protocol import Judge
     from metrichub.models.embedders import Embedder
     from metrichub.models.resolve import VoteRule
@@ -68,7 +69,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 _LOOKED_AT = 100
-"""So many calls of a hub are looked at for what makes scores doubtful, then one of so many."""
+"""Doubts are looked for in so many samples of a hub, then in one of so many calls."""
 
 
 class RunOptions(TypedDict, total=False):
@@ -151,11 +152,21 @@ class Hub:
             answer the metric's questions.
     """
 
-    __slots__ = ("_calls", "_signed", "_warned", "block_characters", "metrics", "reduce")
+    __slots__ = (
+        "_calls",
+        "_plan",
+        "_seen",
+        "_signed",
+        "_warned",
+        "block_characters",
+        "metrics",
+        "reduce",
+    )
 
     metrics: tuple[Metric, ...]
     reduce: Reduction | None
     block_characters: int
+    _plan: tuple[tuple[Metric, ...], DirectScores | None] | None
     _signed: tuple[tuple[Metric, ...], Reduction | None, dict[str, Signature]]
 
     def __init__(
@@ -201,7 +212,8 @@ class Hub:
         for metric in self.metrics:
             reduction_name(metric, reduce)
         self._signed = self.metrics, reduce, {}
-        self._warned, self._calls = set[str](), 0
+        self._warned, self._calls, self._seen = set[str](), 0, 0
+        self._plan = None
 
     def __eq__(self, other: object) -> bool:
         """Whether both have equal metrics and settings."""
@@ -251,16 +263,31 @@ class Hub:
         """The nested dict of scores: metric -> output -> score. Takes what `evaluate` takes.
 
         Each reason why scores may mislead is a `DoubtfulScore` warning, once a hub, which looks
-        for them in its first hundred calls and in one of a hundred after these. So is the number
-        of samples without a score, which the counts of a report have.
+        for them in its first hundred samples and in one of a hundred calls after these. So is the
+        number of samples without a score, which the counts of a report have.
         """
         self._calls += 1
-        looks = self._calls <= _LOOKED_AT or not self._calls % _LOOKED_AT
+        looks = self._seen < _LOOKED_AT or not self._calls % _LOOKED_AT
+        plain = data is None and columns is None and reduce is None and not more
+        if plain and not looks and (direct := self._direct()) and by_name.keys() == direct.columns:
+            scores = direct.scores(by_name)
+            if scores is not None:
+                return scores
         with without_warnings(notes=looks and DOUBTS.get() != "unseen"):
             report = self.evaluate(data, *more, columns=columns, reduce=reduce, **by_name)
         if looks:
+            self._seen += report.size
             warn_of({"": report}, self._warned)
         return report.scores()
+
+    def _direct(self) -> DirectScores | None:
+        """Scores few texts without a report, if the metrics allow that."""
+        plan = self._plan
+        if plan is None or plan[0] is not self.metrics:
+            from metrichub.evaluation.direct import DirectScores
+
+            plan = self._plan = self.metrics, DirectScores.of(self.metrics)
+        return plan[1]
 
     @_merged
     def evaluate(  # noqa: PLR0913  # the options of one call, each by its name

@@ -120,7 +120,8 @@ class Bleu(Metric):
     def undefined(self, totals: Mapping[str, Array]) -> bool:
         """Whether words match, and yet no prediction is long enough for an order that weighs."""
         matches = totals["matches"].astype(float)
-        if self._nltk or self.effective_order or not matches.any():
+        long_enough = totals["totals"].all()
+        if long_enough or self._nltk or self.effective_order or not matches.any():
             return False
         with np.errstate(invalid="ignore"):
             _, valid = self._precisions(matches, totals["totals"].astype(float))

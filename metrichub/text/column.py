@@ -11,11 +11,14 @@ import numpy as np
 from metrichub.text.ragged import Flags, Integers, offsets_of, spans
 from metrichub.text.scripts import ScriptCounts, mostly
 from metrichub.text.tokenize.characters import Characters, strings_without_spaces
-from metrichub.text.tokenize.reference import CHARACTER_STRINGS
+from metrichub.text.tokenize.reference import CHARACTER_STRINGS, TOKENIZERS
 from metrichub.text.tokenize.tokenizers import Tokenizer, inside_words, tokenize
 from metrichub.text.tokenize.tokens import Tokens
 
 T = TypeVar("T")
+
+FEW = 32
+"""Columns of at most so many texts are read one by one: arrays would take longer to make."""
 
 _DECOMPOSED = (b"\xcc", b"\xcd", b"\xd9", b"\xe0", b"\xe1", b"\xe3")
 """How UTF-8 begins of the marks of Latin, Greek and Cyrillic, Arabic, India, Hangul and kana."""
@@ -68,6 +71,21 @@ class Texts(Sequence[str]):
     def split(self, tokenizer: Callable[[str], Sequence[str]]) -> list[Sequence[str]]:
         """The tokens of each row by a function of one text, (N,)."""
         return self.cached(("split", tokenizer), lambda: list(map(tokenizer, self._items)))
+
+    def words(self, tokenizer: Tokenizer) -> list[Sequence[str]] | None:
+        """The tokens of each row one by one, (N,); None if the rows are many."""
+        function = TOKENIZERS.get(tokenizer) if isinstance(tokenizer, str) else tokenizer
+        if function is None or len(self._items) > FEW:
+            return None
+        key = ("words", tokenizer)
+        if key not in self._memo:
+            self._memo[key] = self._words(tokenizer, function)
+        words: list[Sequence[str]] = self._memo[key]
+        return words
+
+    def tokenized(self, tokenizer: Tokenizer) -> bool:
+        """Whether the tokens have been made already."""
+        return ("tokens", tokenizer) in self._memo
 
     def strings(self, tokenizer: Tokenizer) -> list[str] | None:
         """Strings whose code points are the tokens, (N,), if the tokenizer is that simple."""
@@ -125,6 +143,11 @@ class Texts(Sequence[str]):
         lower = "lower" in self._memo and "characters" not in self.__dict__
         return self.lower() if lower else self
 
+    def _words(
+        self, tokenizer: Tokenizer, function: Callable[[str], Sequence[str]]
+    ) -> list[Sequence[str]]:
+        return list(map(function, self._items))
+
     def _tokenize(self, tokenizer: Tokenizer) -> Tokens:
         if isinstance(tokenizer, str):
             return tokenize(self, tokenizer)
@@ -165,6 +188,14 @@ class _Taken(Texts):
     def whole(self) -> Texts:
         """The column that the rows were taken from."""
         return self._base.whole
+
+    def _words(
+        self, tokenizer: Tokenizer, function: Callable[[str], Sequence[str]]
+    ) -> list[Sequence[str]]:
+        words = self._base.words(tokenizer)
+        if words is None:
+            return super()._words(tokenizer, function)
+        return [words[row] for row in self._rows.tolist()]
 
     def _tokenize(self, tokenizer: Tokenizer) -> Tokens:
         return self._base.tokens(tokenizer).take(self._rows)

@@ -140,6 +140,9 @@ def _sequences(
     predicted, expected = prediction.strings(tokenizer), reference.strings(tokenizer)
     if predicted is not None and expected is not None:
         return predicted, expected
+    words, others = prediction.words(tokenizer), reference.words(tokenizer)
+    if words is not None and others is not None:
+        return words, others
     both = intern_both(prediction, reference, tokenizer).sequences
     return both[::2], both[1::2]
 

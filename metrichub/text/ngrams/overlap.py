@@ -6,7 +6,8 @@ row, equal n-grams of all orders stand together: an order-k gram is a prefix of 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -28,6 +29,8 @@ from metrichub.text.tokenize.characters import Codes
 from metrichub.text.tokenize.tokenizers import Tokenizer
 
 BITS = 64
+FEW_GRAMS = 16
+"""Up to so many rows times orders are counted text by text."""
 
 _NEW = np.uint64(2**BITS - 1)
 """Differs from a name in the first token, so that a new n-gram of every order begins."""
@@ -63,6 +66,12 @@ def clipped_matches(
     reference that has the most of it. With one reference a running balance counts what otherwise
     has to be counted side by side.
     """
+    few = len(prediction) * max_order <= FEW_GRAMS
+    if few and (rows := _words_of_rows(prediction, references, tokenizer)):
+        orders = range(1, max_order + 1)
+        counts = [[_matches_of_row(*row, order) for order in orders] for row in rows]
+        totals = ngram_totals(lengths(prediction, tokenizer), max_order)
+        return Matches(np.array(counts, np.int64), totals)
     together = intern_both(prediction, references, tokenizer)
     totals = ngram_totals(lengths(prediction, tokenizer), max_order)
     sides = together.sides
@@ -100,7 +109,9 @@ def distinct_ngrams(prediction: Texts, tokenizer: str, max_order: int) -> Distin
 def lengths(column: Texts | RaggedTexts, tokenizer: Tokenizer) -> Integers:
     """The number of tokens of every text, (N,); of every item for `RaggedTexts`."""
     items = column.items if isinstance(column, RaggedTexts) else column
-    strings = items.strings(tokenizer)
+    strings: Sequence[Sequence[str]] | None = items.strings(tokenizer)
+    if strings is None and not items.tokenized(tokenizer):
+        strings = items.words(tokenizer)
     if strings is not None:
         return np.fromiter(map(len, strings), np.int64, len(strings))
     return items.tokens(tokenizer).lengths
@@ -113,12 +124,53 @@ def closest_lengths(prediction: Texts, references: Texts | RaggedTexts, tokenize
     """
     if isinstance(references, Texts):
         return lengths(references, tokenizer)
+    if len(references.items) == len(references) and (references.counts == 1).all():
+        return lengths(references.items, tokenizer)
     rows, candidates = references.rows, lengths(references, tokenizer)
     distance = np.abs(candidates - lengths(prediction, tokenizer)[rows])
     best_first = np.lexsort((candidates, distance, rows))
     closest = np.zeros(len(prediction), np.int64)
     closest[rows[best_first][::-1]] = candidates[best_first][::-1]
     return closest
+
+
+def _words_of_rows(
+    prediction: Texts, references: Texts | RaggedTexts, tokenizer: str
+) -> list[tuple[Sequence[str], Sequence[Sequence[str]]]] | None:
+    """The tokens of each prediction and of its references; None where the texts are many."""
+    items = references.items if isinstance(references, RaggedTexts) else references
+    predicted, expected = prediction.words(tokenizer), items.words(tokenizer)
+    if predicted is None or expected is None:
+        return None
+    if isinstance(references, Texts):
+        return [(words, [others]) for words, others in zip(predicted, expected, strict=True)]
+    rows = spans(references.offsets)
+    return [(words, expected[a:b]) for words, (a, b) in zip(predicted, rows, strict=True)]
+
+
+def _matches_of_row(
+    predicted: Sequence[str], references: Sequence[Sequence[str]], order: int
+) -> int:
+    """The clipped matches of one prediction."""
+    grams, *others = (_grams(words, order) for words in (predicted, *references))
+    if len(others) != 1:
+        most = Counter[object]()
+        for reference in others:
+            most |= Counter(reference)
+        return (most & Counter(grams)).total()
+    (reference,) = others
+    distinct, allowed = set(grams), set(reference)
+    both = distinct & allowed
+    # Where all n-grams of one side are different, each counts once.
+    if len(distinct) == len(grams) or len(allowed) == len(reference):
+        return len(both)
+    counts, limits = Counter(grams), Counter(reference)
+    return sum([min(counts[gram], limits[gram]) for gram in both])
+
+
+def _grams(words: Sequence[str], order: int) -> Sequence[object]:
+    """The n-grams of a text as they stand."""
+    return words if order == 1 else [*zip(*[words[n:] for n in range(order)], strict=False)]
 
 
 def ngram_totals(lengths: Integers, max_order: int) -> Integers:

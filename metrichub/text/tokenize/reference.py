@@ -31,7 +31,8 @@ UNSPACED = (
 
 ENTITIES = (("&quot;", '"'), ("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"))
 
-_SYMBOL = re.compile(r"([\{-\~\[-\` -\&\(-\+\:-\@\/])")
+# mteval's range begins with the space, which is dropped in the end.
+_SYMBOL = re.compile(r"([\{-\~\[-\`!-\&\(-\+\:-\@\/])")
 _POINT_AFTER = re.compile(r"([^0-9])([\.,])")
 _POINT_BEFORE = re.compile(r"([\.,])([^0-9])")
 _DASH = re.compile(r"([0-9])(-)")
