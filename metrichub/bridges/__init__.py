@@ -10,8 +10,8 @@ from importlib import import_module
 from types import ModuleType
 
 __all__ = [
-    *("eee", "evaluate", "inspect_ai", "lm_eval", "mlflow", "pyspark", "ray", "torchmetrics"),
-    "transformers",
+    *("eee", "evaluate", "inspect_ai", "lm_eval", "mlflow", "pyspark", "ray", "rewards"),
+    *("torchmetrics", "transformers"),
 ]
 
 
