@@ -6,15 +6,15 @@ GRPOTrainer(..., reward_funcs=bridges.rewards.reward("token_f1", references="ans
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from metrichub import Hub, Report
 from metrichub.authoring import Metric
 from metrichub.data.columns import column_of_alias
-from metrichub.errors import SpecError, did_you_mean, without_warnings
+from metrichub.errors import Doubt, DoubtfulScore, SpecError, did_you_mean, without_warnings
 from metrichub.evaluation.observation import is_async
-from metrichub.report.notes import warn_of
 
 __all__ = ["compute_score", "reward", "rubric_function"]
 
@@ -143,7 +143,9 @@ class _Scorer:
             raise SpecError(f"{only.name} has no output {output!r}{near}")
         better = only.card.better(output)
         if better == "neither":
-            raise SpecError(f"{only.name}.{output} is no reward: neither more nor less is better")
+            raise SpecError(
+                f"{only.name}.{output} can't be a reward: neither more nor less is better"
+            )
         self.name, self.output, self.columns = only.name, output, columns
         self.sign = -1.0 if better == "lower" else 1.0
         self._calls, self._warned = 0, set[str]()
@@ -190,7 +192,11 @@ class _Scorer:
 
     def _rewards(self, report: Report) -> list[float | None]:
         """The reward of each sample; None without a score."""
-        warn_of({"": report}, self._warned)
+        for note in report.notes().get(self.name, ()):
+            check = note.check if isinstance(note, Doubt) else ""
+            if check and check not in self._warned:
+                self._warned.add(check)
+                warnings.warn(f"{self.name}: {note}", DoubtfulScore, stacklevel=3)
         scores = report.samples()[self.name][self.output].tolist()
         return [None if math.isnan(score) else self.sign * score for score in scores]
 
