@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 
 def start() -> None:
     """Run the command line; Ctrl-C ends it quietly even while its modules are imported."""
+    # Numpy's threads wait for one another longer than the products of a comparison take.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         from metrichub.cli import main
     except KeyboardInterrupt:

@@ -1,5 +1,6 @@
 """Commands: ours are listed without an import, and plugins add theirs."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -151,3 +152,19 @@ def test_a_command_that_cannot_be_loaded_is_a_line_of_the_help(site: Path) -> No
     assert ran.returncode == 5
     assert "my-plugin's command 'gone' can't be loaded: ModuleNotFound" in ran.stderr
     assert len(ran.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize(("chosen", "threads"), [(None, "1"), ("3", "3")])
+def test_numpy_has_one_thread_unless_more_are_chosen(chosen: str | None, threads: str) -> None:
+    program = (
+        "import atexit, os, sys\n"
+        "from metrichub.__main__ import start\n"
+        "atexit.register(lambda: print(os.environ['OPENBLAS_NUM_THREADS']))\n"
+        "sys.argv = ['metrichub', '--version']\n"
+        "start()\n"
+    )
+    variables = {**os.environ, "OPENBLAS_NUM_THREADS": chosen or ""}
+    if chosen is None:
+        del variables["OPENBLAS_NUM_THREADS"]
+    lines = subprocess.check_output([sys.executable, "-c", program], text=True, env=variables)
+    assert lines.splitlines()[-1] == threads
