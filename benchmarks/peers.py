@@ -1,6 +1,6 @@
 """metrichub beside the packages that people use today: the same pairs, one run, interleaved.
 
-    python -m benchmarks.peers [--pairs 3000]... [--repeats 5] [--only bleu]...
+    python -m benchmarks.peers [--pairs 3000]... [--repeats 5] [--only bleu]... [--calls]
 
 Each side gets raw strings and gives the corpus score. Both take turns in one process, and processor
 time counts: the ratio is that of the minima, the median that of the repeats' ratios. The peers'
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from statistics import median
 from typing import Any, NamedTuple, TypeVar
 
@@ -26,6 +26,8 @@ from benchmarks.split import SIZES, load
 from metrichub import Hub
 
 T = TypeVar("T")
+FEW = (1, 2, 8, 64, 300)
+"""Pairs a call."""
 
 
 class Measurement(NamedTuple):
@@ -50,10 +52,19 @@ class Measurement(NamedTuple):
 @click.option("--pairs", "sizes", multiple=True, default=SIZES, show_default=True)
 @click.option("--repeats", default=5, show_default=True, help="Runs of each side.")
 @click.option("--only", multiple=True, help="Only the rows whose name contains this.")
+@click.option("--calls", is_flag=True, help="Only calls with one pair or a few.")
 @click.option("--most", default=3_000, show_default=True, help="Pairs up to which slow peers run.")
-def main(sizes: tuple[int, ...], repeats: int, only: tuple[str, ...], most: int) -> None:
+def main(
+    sizes: tuple[int, ...], repeats: int, only: tuple[str, ...], calls: bool, most: int
+) -> None:
     """Print a table of ratios for each corpus."""
     console = Console(width=110)
+    chosen_rivals = [
+        rival for rival in RIVALS if not only or any(word in rival.name for word in only)
+    ]
+    console.print(_few(chosen_rivals, generated(3_000, words=20), repeats))
+    if calls:
+        return
     for size in sizes:
         documents = generated(max(size // 200, 1), words=700)
         for corpus, rivals in ((generated(size), RIVALS), (real(size), RIVALS), (documents, LONG)):
@@ -94,6 +105,35 @@ def measure(rival: Rival, pairs: Pairs, repeats: int) -> Measurement:
         theirs.append(seconds)
         difference = max(abs(a - b) for a, b in zip(scores, expected, strict=True))
     return Measurement(ours, theirs, difference)
+
+
+def _few(rivals: Sequence[Rival], pairs: Pairs, repeats: int) -> Table:
+    """A table of calls with one pair or a few: microseconds a call, and the ratio to the peer's."""
+    table = Table(
+        *("metric", "peer", *(f"{size} a call" for size in FEW)),
+        title=f"microseconds a call, and times the peer's; {load()}",
+    )
+    for rival in rivals:
+        cells = [_of_calls(rival, pairs, size, repeats) for size in FEW]
+        table.add_row(rival.name, rival.package, *cells)
+    return table
+
+
+def _of_calls(rival: Rival, pairs: Pairs, size: int, repeats: int) -> str:
+    hub, peer = Hub(metrics=list(rival.specs)), rival.make()
+    # A hub looks for doubts in its first hundred samples.
+    hub(predictions=pairs.predictions[:100], references=pairs.references[:100])
+    starts = range(0, min(len(pairs.predictions), 120 * size), size)
+    parts = [
+        (pairs.predictions[start : start + size], pairs.references[start : start + size])
+        for start in starts
+    ]
+    ours, theirs = [], []
+    for _ in range(repeats):
+        ours.append(_timed(lambda: [hub(predictions=p, references=r) for p, r in parts])[0])
+        rival.forget()
+        theirs.append(_timed(lambda: [peer(p, r) for p, r in parts])[0])
+    return f"{min(ours) / len(parts) * 1e6:,.0f} ({min(ours) / min(theirs):.2f})"
 
 
 def _intervals(pairs: Pairs, repeats: int) -> str:
