@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import string
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -88,12 +89,17 @@ def _exact(predicted: Sequence[str], expected: Sequence[str]) -> float:
 
 def _f1(predicted: Sequence[str], expected: Sequence[str]) -> float:
     """The mean F1 of the best pairs of spans, over the longer of both lists; two decimals."""
+    longest = max(len(expected), len(predicted))
+    fewer, more = sorted((Counter(expected), Counter(predicted)), key=Counter.total)
+    # Where one list holds all of the other, no pairing is better than that of equal spans.
+    if fewer <= more:
+        return round(fewer.total() / longest * 100) / 100
     rows, columns = ([{*span.split()} for span in spans] for spans in (expected, predicted))
     scores = [[_overlap(row, column) for column in columns] for row in rows]
     single = len(rows) == len(columns) == 1
     best = scores[0][0] if single else best_pairing(np.array(scores))
     # numpy's rounding: Python's may differ in the last digit.
-    return round(best / max(len(rows), len(columns)) * 100) / 100
+    return round(best / longest * 100) / 100
 
 
 def _overlap(expected: set[str], predicted: set[str]) -> float:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,6 +17,8 @@ from metric_cards._bases.json_replies import read_reply, reply_text, unread_note
 from metric_cards._bases.pairing import best_pairs
 from metrichub.authoring import Array, Metric, Range, Row, Unscored
 
+_FEW_PAIRS = 64
+"""Lists that make no more pairs are compared item by item at once."""
 FLOOD = 20
 """A prediction with over so many times as many nodes as the reference, and 1,000, has 0."""
 
@@ -72,6 +76,10 @@ class JsonSimilarity(Metric):
 
     def _lists(self, predicted: list[Any], expected: list[Any]) -> Similarity:
         """By the best pairing of their items; of equally good ones, that of more equal items."""
+        fewer, more = sorted((expected, predicted), key=len)
+        # Where one list holds all of the other, no pairing is better than that of equal items.
+        if len(fewer) * len(more) > _FEW_PAIRS and _holds(more, fewer):
+            return Similarity(float(sum(map(_size, fewer))), sum(map(_size, more)))
         grid = [[self._compared(item, other) for item in predicted] for other in expected]
         means = np.array(
             [
@@ -102,6 +110,14 @@ class Similarity(NamedTuple):
     def mean(self) -> float:
         """The mean; 1 where neither tree has a value."""
         return self.total / self.size if self.size else 1.0
+
+
+def _holds(more: list[Any], fewer: list[Any]) -> bool:
+    """Whether one list has every item of the other, as often as that has it."""
+    written = (
+        Counter(json.dumps(item, sort_keys=True) for item in items) for items in (fewer, more)
+    )
+    return next(written) <= next(written)
 
 
 def _size(tree: Any) -> int:

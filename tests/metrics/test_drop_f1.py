@@ -140,3 +140,12 @@ def test_a_sample_needs_a_reference_and_nothing_extracted_scores_0() -> None:
 def test_hostile_replies_are_scored(text: str) -> None:
     # Pairing all lines with all lines would take terabytes.
     assert scores(text, ["7\nx"])["exact"] == 0
+
+
+def test_spans_that_the_other_answer_holds_are_found_among_many() -> None:
+    # Half of the 4,000 expected spans are predicted; pair by pair these would be eight million.
+    spans = [f"span {number}" for number in range(4_000)]
+    report = Hub("drop_f1").evaluate(
+        predictions=["\n".join(spans[::-2])], references=["\n".join(spans)]
+    )
+    assert report.scores()["drop_f1"] == {"score": 0.5, "exact": 0.0}

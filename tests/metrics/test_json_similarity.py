@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from typing import Any
 
 import numpy as np
@@ -119,3 +120,28 @@ def test_a_flood_of_values_has_0() -> None:
     assert score([[]] * 1041, [[]]) == 0
     for hostile in ("[" * 100_000, "{" * 100_000, "9" * 1_000_000, json.dumps(["a"] * 300_000)):
         assert score(hostile, ["a"] * 40) == 0
+
+
+def test_a_list_that_holds_the_other_is_compared_as_item_by_item(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    draw = random.Random(5)
+    metric: Any = load_metric("json_similarity")
+    values = [1, 2, 1.0, True, False, None, "", "a", "A", "abc", "abd", [], {}, [1, None], {"a": 1}]
+    for _ in range(300):
+        fewer = draw.choices(values, k=draw.randrange(1, 9))
+        more = fewer + draw.choices(values, k=draw.randrange(3))
+        draw.shuffle(more)
+        both = [(fewer, more), (more, fewer)][draw.randrange(2)]
+        scores = []
+        for few_pairs in (-1, 10**9):
+            monkeypatch.setattr("metric_cards.json_similarity._FEW_PAIRS", few_pairs)
+            scores.append(metric.observe(*map(json.dumps, both)))
+        assert scores[0] == scores[1], both
+    monkeypatch.undo()
+    # Item by item these would be a hundred million comparisons.
+    numbers = list(range(10_000))
+    assert metric.observe(json.dumps(numbers[::-1]), json.dumps(numbers)) == {
+        "score": 1.0,
+        "parsed": True,
+    }
