@@ -18,7 +18,7 @@ from metrichub.catalog.registry import Entry
 from metrichub.catalog.studies import best_by_task
 
 NAMES: Mapping[str, Sequence[str]] = {
-    "Hub": ("Hub",),
+    "Hub": ("Hub", "RunOptions"),
     "Report": (
         *("Report", "Interval", "Comparison", "Ranking", "compare_all", "Explanation"),
         *("OutputTable", "RepeatedScore", "Usage"),

@@ -32,7 +32,7 @@ def rated(size: int, wrong: int = 0, **columns: list[Any]) -> list[dict[str, Any
 
 
 @pytest.fixture
-def one(page: Page, tmp_path: Path) -> Page:
+def rated_page(page: Page, tmp_path: Path) -> Page:
     """Thirty samples, rated high where few words are wrong, but for samples 0 and 29."""
     stars = [1, *(5 - (i % 10) // 2 for i in range(1, 29)), 5]
     fluency = [[1 + i % 3, 2 + i % 3] for i in range(30)]
@@ -43,56 +43,60 @@ def one(page: Page, tmp_path: Path) -> Page:
     return page
 
 
-def test_the_largest_disagreements_come_first_with_both_on_a_line(row: Page) -> None:
-    samples = row.locator("#table [data-sample]")
-    row.get_by_label("Text", exact=True).fill("n17")
-    expect(row.locator("#found")).to_contain_text("1 to 1 of 1 sample with text")
-    row.get_by_role("button", name="Show all samples").click()
-    row.get_by_role("button", name="Largest disagreements").click()
+def test_the_largest_disagreements_come_first_with_both_on_a_line(rated_page: Page) -> None:
+    samples = rated_page.locator("#table [data-sample]")
+    rated_page.get_by_label("Text", exact=True).fill("n17")
+    expect(rated_page.locator("#found")).to_contain_text("1 to 1 of 1 sample with text")
+    rated_page.get_by_role("button", name="Show all samples").click()
+    rated_page.get_by_role("button", name="Largest disagreements").click()
     # wer finds nothing wrong with sample 0, which people rated lowest; 29 is the other way round.
     expect(samples.nth(0)).to_have_text("id0")
     expect(samples.nth(1)).to_have_text("id29")
-    shares = row.locator("#table .shares")
+    shares = rated_page.locator("#table .shares")
     # Six of 30 samples have one star, as many five; three have no error, and more are worse. Of
     # equal ones half are below: 3 / 30 and 28.5 / 30, and 27 / 30 and 1.5 / 30.
     expect(shares.first).to_have_text("stars1above 10%wer0.000above 95%")
     expect(shares.nth(1)).to_have_text("stars5above 90%wer0.818above 5%")
-    row.get_by_label("Rating", exact=True).select_option("fluency")
+    rated_page.get_by_label("Rating", exact=True).select_option("fluency")
     expect(shares.first).to_contain_text("fluency")
-    row.reload()
-    expect(row.get_by_label("Rating", exact=True).locator("option:checked")).to_have_text("fluency")
-    expect(row.get_by_label("Sort by").locator("option:checked")).to_have_text(
+    rated_page.reload()
+    expect(rated_page.get_by_label("Rating", exact=True).locator("option:checked")).to_have_text(
+        "fluency"
+    )
+    expect(rated_page.get_by_label("Sort by").locator("option:checked")).to_have_text(
         "largest disagreement"
     )
 
 
-def test_a_point_opens_its_sample_even_where_a_filter_hides_it(page: Page) -> None:
-    query = page.get_by_label("Text", exact=True)
+def test_a_point_opens_its_sample_even_where_a_filter_hides_it(rated_page: Page) -> None:
+    query = rated_page.get_by_label("Text", exact=True)
     query.fill("n17")
-    expect(page.locator("#found")).to_contain_text("1 to 1 of 1 sample with text")
-    points = page.locator("#scatter .point")
+    expect(rated_page.locator("#found")).to_contain_text("1 to 1 of 1 sample with text")
+    points = rated_page.locator("#scatter .point")
     expect(points).to_have_count(30)
-    expect(page.locator("#drawn")).to_contain_text("30 rated samples.")
-    page.locator("#scatter").scroll_into_view_if_needed()
+    expect(rated_page.locator("#drawn")).to_contain_text("30 rated samples.")
+    rated_page.locator("#scatter").scroll_into_view_if_needed()
     # The one sample of five stars with nine wrong words lies highest.
     boxes = points.evaluate_all("all => all.map(e => e.getBoundingClientRect().toJSON())")
     box = boxes[29]
     assert box["y"] == min(other["y"] for other in boxes)
     at = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    page.mouse.move(*at)
-    expect(page.locator("#pointed")).to_have_text("sample 29 (id29): stars 5, wer 0.818")
-    page.mouse.click(*at)
-    expect(page.locator("#sample-29")).to_be_in_viewport()
-    expect(page.locator("#sample-29")).to_contain_text("stars 5")
+    rated_page.mouse.move(*at)
+    expect(rated_page.locator("#pointed")).to_have_text("sample 29 (id29): stars 5, wer 0.818")
+    rated_page.mouse.click(*at)
+    expect(rated_page.locator("#sample-29")).to_be_in_viewport()
+    expect(rated_page.locator("#sample-29")).to_contain_text("stars 5")
     expect(query).to_have_value("")
 
 
-def test_the_points_are_walked_by_keyboard_and_of_other_scores_and_ratings(page: Page) -> None:
-    keys, pointed = page.keyboard, page.locator("#pointed")
-    page.get_by_text("All coefficients").focus()
-    while page.evaluate("document.activeElement.id") != "scatter":
+def test_the_points_are_walked_by_keyboard_and_of_other_scores_and_ratings(
+    rated_page: Page,
+) -> None:
+    keys, pointed = rated_page.keyboard, rated_page.locator("#pointed")
+    rated_page.get_by_text("All coefficients").focus()
+    while rated_page.evaluate("document.activeElement.id") != "scatter":
         keys.press("Tab")
-    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+    assert rated_page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
     # Of those with most stars the one with most errors; of those with one star with fewest.
     for key, message in (
         ("End", "sample 29"),
@@ -103,10 +107,10 @@ def test_the_points_are_walked_by_keyboard_and_of_other_scores_and_ratings(page:
         keys.press(key)
         expect(pointed).to_contain_text(message)
     keys.press("Enter")
-    expect(page.get_by_role("button", name="sample id0", exact=True)).to_be_focused()
-    page.get_by_label("Output", exact=True).select_option("bleu")
-    page.get_by_label("Rating", exact=True).select_option("fluency")
-    page.locator("#scatter").press("Home")
+    expect(rated_page.get_by_role("button", name="sample id0", exact=True)).to_be_focused()
+    rated_page.get_by_label("Output", exact=True).select_option("bleu")
+    rated_page.get_by_label("Rating", exact=True).select_option("fluency")
+    rated_page.locator("#scatter").press("Home")
     # The raters of sample 0 gave 1 and 2.
     expect(pointed).to_contain_text("fluency 1.500, bleu")
 
