@@ -62,7 +62,8 @@ def project_of(project: str, version: Version, repository: str | None = None) ->
     """
     text = _replaced(r'^version = ".*"$', f'version = "{version}"', project, "pyproject.toml")
     bounds = f'"metrichub>={version},<{version.major}.{version.minor + 1}"'
-    text = re.sub(r'(?<=^dependencies = \[)"metrichub[<>=][^"]*"', bounds, text, flags=re.MULTILINE)
+    pattern = r'^(dependencies = \[\s*)"metrichub[<>=][^"]*"'
+    text = re.sub(pattern, rf"\1{bounds}", text, flags=re.MULTILINE)
     if "\n[project.urls]\n" in text:
         return text
     if not repository:
