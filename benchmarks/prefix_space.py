@@ -58,6 +58,7 @@ def by_bert_score(
     scorer = BERTScorer(model_type=str(folder), num_layers=LAYER, device="cpu")
     if space:
         load = transformers.AutoTokenizer.from_pretrained
+        # The package makes it like that, but without the space.
         scorer._tokenizer = load(str(folder), add_prefix_space=True)  # noqa: SLF001
     pairs = zip(predictions, references, strict=True)
     scores = [[float(value[0]) for value in scorer.score([text], [other])] for text, other in pairs]

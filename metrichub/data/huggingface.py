@@ -140,7 +140,7 @@ def _batches(name: str, data: Any) -> Iterator[Samples]:
 def _reading(name: str) -> Iterator[None]:
     """Turn whatever a data set's code, its server or the network raises into one line."""
     try:
-        import datasets  # noqa: F401
+        import datasets  # noqa: F401  # whether it is there
     except ImportError:
         raise MissingDependency(f"reading {name}", "datasets") from None
     try:

@@ -107,7 +107,7 @@ class Result(ABC):
 
         The mean of it is about the score, also where that is a ratio or another function of sums.
         """
-        raise NotImplementedError
+        raise NotImplementedError  # of results that add up alone
 
     @abstractmethod
     def why(self, sample: int) -> str | None:

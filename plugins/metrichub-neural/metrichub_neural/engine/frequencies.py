@@ -44,7 +44,7 @@ class MeanOfWeighted(CorpusMetric):
 
     def scores_of_rows(self, rows: Sequence[Any]) -> list[float]:
         """The score of each row, (R,), with the weights of all of them."""
-        raise NotImplementedError
+        raise NotImplementedError  # a metric has its own
 
     def conclude(self, rows: Sequence[Any]) -> Mapping[str, float]:
         """The mean over the rows."""
