@@ -23,13 +23,12 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
+from metrichub.evaluation.draws import Products, draws, swaps
 from metrichub.evaluation.resample import (
     SEED,
     UnitCount,
-    draws,
     randomization_p,
     score_interval,
-    swaps,
 )
 from metrichub.evaluation.resampling_units import Units
 from metrichub.evaluation.result_sums import SumResult
@@ -151,16 +150,22 @@ def _units(place: NDArray[np.int64], buckets: int | None, samples: int) -> Units
 
 
 def _drawn(result: SumResult, units: Units, resamples: int) -> NDArray[np.float64]:
-    scores = result.resampler(units)
-    blocks = [scores(draw)["score"] for draw in draws(units.number, resamples, SEED)]
+    resampler = result.resampler(units)
+    products_with = Products([resampler.columns])
+    blocks = [
+        resampler.drawn(draw.weights, *products_with(draw.weights))["score"]
+        for draw in draws(units.number, resamples, SEED)
+    ]
     return np.concatenate(blocks)
 
 
 def _p(first: SumResult, other: SumResult, units: Units, trials: int) -> float:
-    swap = first.against(other, units)
+    resampler, its_resampler = first.resampler(units), other.resampler(units)
+    swap = resampler.against(its_resampler)
+    products_with = Products([resampler.columns - its_resampler.columns])
     results = []
     for mask in swaps(units.number, trials, SEED):
-        mine, its = swap(mask)
+        mine, its = swap(mask, *products_with(mask))
         results.append(mine["score"] - its["score"])
     observed = first.scores()["score"] - other.scores()["score"]
     return randomization_p(np.concatenate(results), observed)

@@ -15,12 +15,14 @@ from functools import partial
 from typing import NamedTuple, TypeVar
 
 import click
+import numpy as np
 from rich.console import Console
 from rich.table import Table
 
 from benchmarks.corpora import Pairs, generated
 from metrichub import Hub
-from metrichub.evaluation.resample import SEED, draws
+from metrichub.evaluation.draws import draws
+from metrichub.evaluation.resample import SEED
 from metrichub.evaluation.result_rows import RowsResult
 
 METRICS = ("cider", "nist", "self_bleu", "novelty")
@@ -63,9 +65,10 @@ def measure(spec: str, pairs: Pairs, resamples: int, concluded: int) -> Compared
     assert isinstance(result, RowsResult)
     conclude = result.metric.conclude  # type: ignore[attr-defined]  # of a corpus metric
     seconds, resampled = _timed(result.resampler)
+    nothing = np.zeros((0, 0))
     slow, difference, left = 0.0, 0.0, concluded
     for draw in draws(report.size, resamples, SEED):
-        took, outputs = _timed(partial(resampled, draw))
+        took, outputs = _timed(partial(resampled.drawn, draw.weights, nothing))
         seconds, scores = seconds + took, outputs["score"]
         for score, numbers in list(zip(scores, draw.index, strict=True))[:left]:
             rows = [result.rows[number] for number in numbers.tolist()]

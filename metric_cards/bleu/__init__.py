@@ -177,9 +177,11 @@ class Bleu(Metric):
         if self.smooth_method == "add-k":
             added = np.where(np.arange(self.max_order) > 0, value, 0.0)
             matches, totals = matches + added, totals + added
-        valid = np.logical_and.accumulate(totals > 0, axis=-1)
+        valid = totals > 0
+        if not valid.all():
+            valid = np.logical_and.accumulate(valid, axis=-1)
         missed = valid & (matches == 0)
-        if self.smooth_method == "exp":
+        if self.smooth_method == "exp" and missed.any():
             matches = np.where(missed, 0.5 ** np.cumsum(missed, axis=-1), matches)
         elif self.smooth_method == "floor":
             matches = np.where(missed, value, matches)

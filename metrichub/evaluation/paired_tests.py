@@ -18,11 +18,12 @@ from metrichub.catalog.frontmatter import Scale
 from metrichub.catalog.requirements import CALIBRATION, optional_package
 from metrichub.errors import ReportError, did_you_mean, listed
 from metrichub.evaluation.buckets import BUCKETS
+from metrichub.evaluation.draws import check_positive
 from metrichub.evaluation.lengths import differing_lengths
 from metrichub.evaluation.measurement import Measurement, Nested
 from metrichub.evaluation.merge import check_clusters, comparable
 from metrichub.evaluation.power import shown_by
-from metrichub.evaluation.resample import check_confidence, check_positive
+from metrichub.evaluation.resample import check_confidence
 from metrichub.evaluation.resampling_units import clusters
 from metrichub.evaluation.significance import (
     HEADLINES_ONLY,

@@ -18,9 +18,8 @@ all alike or lie to one side of the score.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
 from math import isfinite, isnan, nan, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -29,13 +28,13 @@ from numpy.typing import NDArray
 
 from metrichub.errors import ParameterError
 from metrichub.evaluation.distributions import quantile, student, tango, wilson_ends
+from metrichub.evaluation.draws import CELLS, generator_of
 
 if TYPE_CHECKING:
     from metrichub.catalog.frontmatter import Scale
 
 K = TypeVar("K", bound=Hashable)
 SEED = 12345
-_CELLS = 400_000
 Array = NDArray[np.float64]
 LEAST, LEAST_PAIRED, MANY = 5, 8, 100
 """Units that a score's interval takes, and a difference's; and units from which percentiles hold.
@@ -43,52 +42,6 @@ LEAST, LEAST_PAIRED, MANY = 5, 8, 100
 A paired test of fewer than 6 units is never significant, and of fewer than 8 it and an interval
 often disagree.
 """
-
-
-class Draw:
-    """A block of b resamples: `index` (b, N) with replacement, and the same as weights."""
-
-    def __init__(self, index: NDArray[np.int64]) -> None:
-        self.index = index
-
-    @cached_property
-    def weights(self) -> NDArray[np.float64]:
-        """W (b, N): how often each sample was drawn in each resample, ready for W @ S."""
-        weights, samples = np.empty(self.index.shape), self.index.shape[1]
-        # A few rows at a time, whose counts stay in the processor's cache.
-        step = max(1, _CELLS // 20 // max(samples, 1))
-        for start in range(0, len(weights), step):
-            index = self.index[start : start + step]
-            offset = index + np.arange(len(index))[:, None] * samples
-            counts = np.bincount(offset.ravel(), minlength=offset.size)
-            weights[start : start + step] = counts.reshape(index.shape)
-        return weights
-
-
-def draws(samples: int, resamples: int, seed: int) -> Iterator[Draw]:
-    """Blocks of resamples of N samples: `resamples` in all, one stream of numbers a seed."""
-    check_positive("resamples", resamples)
-    generator = _generator(seed)
-    for rows in _blocks(samples, resamples, 1):
-        yield Draw(generator.integers(0, samples, size=(rows, samples)))
-
-
-def swaps(samples: int, trials: int, seed: int) -> Iterator[NDArray[np.bool_]]:
-    """Blocks (b, N) of coin tosses: `trials` rows in all, one stream of numbers a seed."""
-    check_positive("trials", trials)
-    generator = _generator(seed)
-    # Tosses are drawn 32 to a word: multiples of 32 rows keep the stream whole across blocks.
-    for rows in _blocks(samples, trials, 32):
-        tossed = generator.integers(2, size=(rows, samples), dtype=bool)
-        # Few rows make slow products; 32 of many samples still fit into the memory.
-        step = max(1, 32 * _CELLS // max(samples, 1))
-        yield from (tossed[start : start + step] for start in range(0, rows, step))
-
-
-def _generator(seed: int) -> np.random.Generator:
-    if not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise ParameterError(None, "seed", seed, "an integer of at least 0")
-    return np.random.default_rng(seed)
 
 
 def check_confidence(confidence: float) -> None:
@@ -126,8 +79,8 @@ def _p_value(statistics: NDArray[np.float64], observed: float, ties: float = 1.0
         return float("nan")
     # Ties count, unlike in sacrebleu: else two identical systems would differ significantly.
     rounding = 1e-12 * max(1.0, observed)
-    above = float(np.sum(statistics > observed + rounding))
-    equal = float(np.sum(statistics >= observed - rounding)) - above
+    above = float(np.count_nonzero(statistics > observed + rounding))
+    equal = float(np.count_nonzero(statistics >= observed - rounding)) - above
     return (above + ties * (equal + 1)) / (len(statistics) + 1)
 
 
@@ -183,7 +136,7 @@ def step_down(
     scale = np.array([deviations[key] for key in order])
     least_far = np.array([distances[key] for key in order])
     larger, farthest = np.zeros(len(order)), np.zeros(_NORMAL)
-    for start in range(0, _NORMAL, step := max(1, 10 * _CELLS // len(order))):
+    for start in range(0, _NORMAL, step := max(1, 10 * CELLS // len(order))):
         block = normal[start : start + step]
         far = np.abs(block[:, left] - block[:, right]) / scale
         # The largest of each hypothesis and of all that are less far.
@@ -203,19 +156,7 @@ def _normal_draws(matrix: Array, seed: int) -> Array:
     """Normal rows with the covariance of the columns, (20,000, columns)."""
     values, vectors = np.linalg.eigh(np.atleast_2d(np.cov(matrix, rowvar=False)))
     root: Array = vectors * np.sqrt(np.maximum(values, 0.0))
-    return _generator(seed).standard_normal((_NORMAL, matrix.shape[1])) @ root.T
-
-
-def _blocks(samples: int, rows: int, multiple: int) -> Iterator[int]:
-    step = max(1, _CELLS // max(samples, 1) // multiple) * multiple
-    for start in range(0, rows, step):
-        yield min(step, rows - start)
-
-
-def check_positive(name: str, value: int) -> None:
-    """Raise `ParameterError` unless a number of resamples or trials is positive."""
-    if not isinstance(value, int) or value < 1:
-        raise ParameterError(None, name, value, "an integer of at least 1")
+    return generator_of(seed).standard_normal((_NORMAL, matrix.shape[1])) @ root.T
 
 
 EXTENDED = ", extended to 0"

@@ -10,14 +10,13 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.catalog.frontmatter import Scale
 from metrichub.errors import ReportError
-from metrichub.evaluation.resample import Draw
 from metrichub.evaluation.resampling_units import Units
 from metrichub.evaluation.script_coverage import DROPS
 from metrichub.evaluation.signature import Signature
@@ -25,21 +24,25 @@ from metrichub.evaluation.stats import BucketSums, Stats
 from metrichub.metric import Metric
 
 Outputs = dict[str, NDArray[np.float64]]
+Swap = Callable[[NDArray[np.bool_], NDArray[np.float64]], tuple[Outputs, Outputs]]
+"""From tosses (b, N), True where each system keeps its unit, and their product with columns."""
 
 
-class Swap(NamedTuple):
-    """From tosses (b, N) to both systems' scores (b,): each keeps its rows where a toss is True.
+class Resampler(ABC):
+    """The scores of a result's units, drawn or swapped.
 
-    `scores` takes the tosses and their product with `columns` (N, K), which several swaps have of
-    one product: that is many times as fast as a narrow one for each.
+    `columns` (N, K) are multiplied with the draws (b, N), for several results at once.
     """
 
     columns: NDArray[np.float64]
-    scores: Callable[[NDArray[np.bool_], NDArray[np.float64]], tuple[Outputs, Outputs]]
 
-    def __call__(self, mask: NDArray[np.bool_]) -> tuple[Outputs, Outputs]:
-        """Both systems' scores after these tosses."""
-        return self.scores(mask, mask.astype(np.float64) @ self.columns)
+    @abstractmethod
+    def drawn(self, weights: NDArray[np.float64], product: NDArray[np.float64]) -> Outputs:
+        """The scores (b,) where units were drawn so often, from this and its product."""
+
+    @abstractmethod
+    def against(self, other: Any) -> Swap:
+        """Both systems' scores (b,), from tosses and their product with the columns' difference."""
 
 
 _Head = tuple[Metric, Signature, int, int, Counter[str], Counter[str]]
@@ -114,12 +117,8 @@ class Result(ABC):
         """Why a sample is unscored; None if it is scored."""
 
     @abstractmethod
-    def resampler(self, units: Units | None = None) -> Callable[[Draw], Outputs]:
-        """A function from a draw to the corpus scores (b,) of its b resamples."""
-
-    @abstractmethod
-    def against(self, other: Any, units: Units | None = None) -> Swap:
-        """The swap from tosses to the corpus scores of this system and the other."""
+    def resampler(self, units: Units | None = None) -> Resampler:
+        """The corpus scores where these units, or else samples, are drawn or swapped."""
 
     @abstractmethod
     def pool(self) -> Result:

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from metrichub.errors import MetricError
 from metrichub.evaluation.observation import scoring_errors
-from metrichub.evaluation.resample import Draw
 from metrichub.evaluation.resampling_units import Units
-from metrichub.evaluation.result import NO_REASON, Outputs, Result, Swap
+from metrichub.evaluation.result import NO_REASON, Outputs, Resampler, Result, Swap
 from metrichub.evaluation.signature import Signature
 from metrichub.metric import Array, CorpusMetric, Metric, Unscored
 
@@ -183,34 +182,11 @@ class RowsResult(Result):
         scored = (self.sample == sample).any()
         return self.unscored_among.get(sample) if scored else NO_REASON
 
-    def resampler(self, units: Units | None = None) -> Callable[[Draw], Outputs]:
-        """A function to the conclusions from each resample's rows; `nan` if there are none."""
+    def resampler(self, units: Units | None = None) -> RowsResampler:
+        """The conclusions from the rows of units that are drawn or swapped."""
         if self.pooled:
             raise self._pooled_error("resampling")
-        if not self.resamples:
-            return lambda draw: dict.fromkeys(
-                self.metric.outputs(), np.full(len(draw.index), np.nan)
-            )
-        concluded = _resampler(self.corpus_metric, self.rows)
-        unit = _unit_of(self.sample, units)
-        return lambda draw: concluded(draw.weights[:, unit])
-
-    def against(self, other: RowsResult, units: Units | None = None) -> Swap:
-        """The conclusions from this system's rows where the mask holds, else the other's."""
-        rows, sample = [*self.rows, *other.rows], np.concatenate((self.sample, other.sample))
-        mine = np.arange(len(rows)) < len(self.rows)
-        # By sample, so that sums of the same rows are the same from either side.
-        order = np.argsort(sample, kind="stable")
-        rows = [rows[number] for number in order.tolist()]
-        sample, mine = sample[order], mine[order]
-        concluded = _resampler(self.corpus_metric, rows)
-        unit = _unit_of(sample, units)
-
-        def swapped(mask: NDArray[np.bool_], _: NDArray[np.float64]) -> tuple[Outputs, Outputs]:
-            first = mask[:, unit] == mine
-            return concluded(first.astype(np.float64)), concluded((~first).astype(np.float64))
-
-        return Swap(np.zeros((self.size if units is None else units.number, 0)), swapped)
+        return RowsResampler(self, units)
 
     def pool(self) -> RowsResult:
         """The concluded scores without the rows."""
@@ -298,6 +274,41 @@ class RowsResult(Result):
             sum(part.size for part in parts),
             condensed=True,
         )
+
+
+class RowsResampler(Resampler):
+    """Conclusions from the rows of units that are drawn or swapped; `nan` of none."""
+
+    def __init__(self, result: RowsResult, units: Units | None) -> None:
+        self.result, self.units = result, units
+        self.columns = np.zeros((result.size if units is None else units.number, 0))
+
+    @cached_property
+    def _of_rows(self) -> Callable[[Array], Outputs]:
+        return _resampler(self.result.corpus_metric, self.result.rows)
+
+    def drawn(self, weights: NDArray[np.float64], product: NDArray[np.float64]) -> Outputs:
+        """The conclusions from each resample's rows."""
+        result = self.result
+        if not result.resamples:
+            return dict.fromkeys(result.metric.outputs(), np.full(len(weights), np.nan))
+        return self._of_rows(weights[:, _unit_of(result.sample, self.units)])
+
+    def against(self, other: RowsResampler) -> Swap:
+        """The conclusions from this system's rows where the tosses hold, else the other's."""
+        mine, theirs = self.result, other.result
+        rows, sample = [*mine.rows, *theirs.rows], np.concatenate((mine.sample, theirs.sample))
+        is_mine = np.arange(len(rows)) < len(mine.rows)
+        # By sample, so that sums of the same rows are the same from either side.
+        order = np.argsort(sample, kind="stable")
+        is_mine, unit = is_mine[order], _unit_of(sample[order], self.units)
+        concluded = _resampler(mine.corpus_metric, [rows[number] for number in order.tolist()])
+
+        def swapped(tosses: NDArray[np.bool_], _: NDArray[np.float64]) -> tuple[Outputs, Outputs]:
+            first = tosses[:, unit] == is_mine
+            return concluded(first.astype(np.float64)), concluded((~first).astype(np.float64))
+
+        return swapped
 
 
 def _unit_of(sample: NDArray[np.int64], units: Units | None) -> NDArray[np.int64]:

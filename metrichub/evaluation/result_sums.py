@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -13,9 +14,8 @@ from numpy.typing import NDArray
 from metrichub.catalog.frontmatter import Scale
 from metrichub.evaluation.buckets import buckets_for
 from metrichub.evaluation.observation import sample_scores, scores_of, scoring_errors
-from metrichub.evaluation.resample import Draw
 from metrichub.evaluation.resampling_units import Units
-from metrichub.evaluation.result import NO_REASON, Outputs, Result, Swap
+from metrichub.evaluation.result import NO_REASON, Outputs, Resampler, Result, Swap
 from metrichub.evaluation.signature import Signature
 from metrichub.evaluation.stats import BucketSums, GroupSums, Stats
 from metrichub.metric import Array, Metric
@@ -60,6 +60,10 @@ class SumResult(Result):
 
     def scores(self) -> dict[str, float]:
         """`score(T)`, the corpus score; `nan` where the metric says that there is none."""
+        return dict(self._scores)
+
+    @cached_property
+    def _scores(self) -> Mapping[str, float]:
         count = 0 if self.mostly_unread else self.count
         outputs = scores_of(self.metric, self.totals, np.asarray(count, np.float64))
         with scoring_errors(self.metric):
@@ -84,49 +88,9 @@ class SumResult(Result):
         rows = self._rows("an explanation")
         return None if rows.scored[sample] else rows.reasons.get(sample, NO_REASON)
 
-    def resampler(self, units: Units | None = None) -> Callable[[Draw], Outputs]:
-        """`score(W @ S)`, where W counts how often each sample, or unit of them, was drawn."""
-        sums = self._sums("resampling", units)
-        flat = sums.flat()
-        # Whole numbers add up to the same in any order: constant ones needn't be multiplied.
-        with np.errstate(invalid="ignore"):
-            varies = np.any(flat != flat[:1], axis=0) | np.any(flat % 1)
-        columns, total = np.ascontiguousarray(flat[:, varies]), flat.sum(axis=0)
-
-        def resampled(draw: Draw) -> Outputs:
-            drawn = np.tile(total, (len(draw.index), 1))
-            drawn[:, varies] = draw.weights @ columns
-            arrays, counts = sums.unflat(drawn)
-            return scores_of(self.metric, arrays, counts)
-
-        return resampled
-
-    def against(self, other: SumResult, units: Units | None = None) -> Swap:
-        """`score(M @ A + (1 - M) @ B)`, as ΣB + M @ (A - B), and the same of 1 - M."""
-        both, others = (
-            part._sums("a paired test", units)  # noqa: SLF001  # of this class
-            for part in (self, other)
-        )
-        # A system without a scored sample can't know the shape of its statistics.
-        both = both.like(others)
-        here, others_rows = both.flat(), others.like(both).flat()
-        difference, mine, theirs = here - others_rows, here.sum(axis=0), others_rows.sum(axis=0)
-        # What is the same for both, such as counts of the references, needn't be multiplied.
-        differs: NDArray[np.bool_] = np.any(difference != 0, axis=0)
-        columns = np.ascontiguousarray(difference[:, differs])
-
-        def swapped(
-            mask: NDArray[np.bool_], product: NDArray[np.float64]
-        ) -> tuple[Outputs, Outputs]:
-            moved = np.zeros((len(mask), len(differs)))
-            moved[:, differs] = product
-            first, second = both.unflat(theirs + moved), both.unflat(mine - moved)
-            return (
-                scores_of(self.metric, first[0], first[1]),
-                scores_of(self.metric, second[0], second[1]),
-            )
-
-        return Swap(columns, swapped)
+    def resampler(self, units: Units | None = None) -> SumResampler:
+        """The scores of weighed sums: `score(W @ S)`."""
+        return SumResampler(self.metric, self._sums("resampling", units))
 
     def _sums(self, what: str, units: Units | None) -> GroupSums:
         """The statistics of every sample, cluster or bucket, which are drawn or swapped."""
@@ -201,3 +165,28 @@ class SumResult(Result):
             totals,
             BucketSums.merged([(part.count + part.unscored, part.bucket_sums) for part in parts]),
         )
+
+
+class SumResampler(Resampler):
+    """The scores of sums over units that are drawn or swapped."""
+
+    def __init__(self, metric: Metric, sums: GroupSums) -> None:
+        self.metric, self.sums, self.columns = metric, sums, sums.flat()
+        self.total = self.columns.sum(axis=0)
+
+    def drawn(self, weights: NDArray[np.float64], product: NDArray[np.float64]) -> Outputs:
+        """The scores of the product, which is all that they need."""
+        return scores_of(self.metric, *self.sums.unflat(product))
+
+    def against(self, other: SumResampler) -> Swap:
+        """`score(M @ A + (1 - M) @ B)`, as ΣB + M @ (A - B), and the same of 1 - M."""
+
+        def swapped(
+            tosses: NDArray[np.bool_], product: NDArray[np.float64]
+        ) -> tuple[Outputs, Outputs]:
+            return (
+                self.drawn(product, other.total + product),
+                self.drawn(product, self.total - product),
+            )
+
+        return swapped

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import ceil, isfinite, isnan, nan, sqrt
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.errors import ParameterError
 from metrichub.evaluation import resample
+from metrichub.evaluation.buckets import BUCKETS
 from metrichub.evaluation.distributions import mcnemar_mid_p, normal_score, t_tail
+from metrichub.evaluation.draws import Products, draws, swaps
 from metrichub.evaluation.power import needed_units, se_of_shares
 from metrichub.evaluation.resample import (
     NO_COPIES,
@@ -24,7 +27,7 @@ from metrichub.evaluation.resample import (
     score_interval,
 )
 from metrichub.evaluation.resampling_units import Units
-from metrichub.evaluation.result import Outputs, Result
+from metrichub.evaluation.result import Outputs, Result, Swap
 
 K = TypeVar("K", bound=Hashable)
 Results = Mapping[str, Result]
@@ -199,6 +202,8 @@ _PRODUCT = 4_000_000
 
 UnitsOf = Callable[[Result], Units]
 """From a result to the units that are drawn and swapped."""
+_MANY = 20_000
+"""From this many samples on, sums of buckets of them are drawn and swapped in their place."""
 
 
 def intervals(
@@ -207,7 +212,8 @@ def intervals(
     """The interval of every output; see `Report.intervals`."""
     resample.check_confidence(confidence)
     by_metric: dict[str, dict[str, Interval]] = {}
-    for metric, outputs in _resampled(results, units, resamples, seed).items():
+    drawn = _resampled(results, partial(_drawn_units, units, seed), resamples, seed)
+    for metric, outputs in drawn.items():
         result = results[metric]
         scores, scale, seen = result.scores(), result.scale, _unit_counts(result, units(result))
         by_metric[metric] = {
@@ -237,14 +243,15 @@ def compare_pairs(
         if name in theirs
     }
     counts = {key: test.counts(units) for key, test in tests.items()}
-    swapped = _swap_differences(tests, counts, units, options)
+    drawn_units = partial(_drawn_units, units, options.seed)
+    swapped = _swap_differences(tests, counts, drawn_units, options)
     drawn: dict[int, Outputs] = {}
     if options.resamples:
         # A system of several pairs is drawn once: its result is the same object in each.
         results = {
             id(r): r for test in tests.values() if test.made for r in (test.mine, test.theirs)
         }
-        drawn = _resampled(results, units, options.resamples, options.seed)
+        drawn = _resampled(results, drawn_units, options.resamples, options.seed)
     compared: dict[Pair, Comparisons] = {pair: {} for pair in pairs}
     sides: dict[tuple[Pair, str], tuple[Outputs, Outputs]] = {}
     for (pair, name), test in tests.items():
@@ -489,11 +496,12 @@ def _resampled(
             drawn |= {key: _no_scores(results[key], resamples) for key in group}
             continue
         resamplers = {key: results[key].resampler(of) for key, of in group.items()}
-        blocks: Iterator[dict[K, Outputs]] = (
-            {key: resampled(draw) for key, resampled in resamplers.items()}
-            for draw in resample.draws(number, resamples, seed)
-        )
-        drawn |= _joined_outputs(list(blocks))
+        products_with = Products([resampler.columns for resampler in resamplers.values()])
+        blocks = []
+        for draw in draws(number, resamples, seed):
+            products = zip(resamplers.items(), products_with(draw.weights), strict=True)
+            blocks.append({key: r.drawn(draw.weights, product) for (key, r), product in products})
+        drawn |= _joined_outputs(blocks)
     return drawn
 
 
@@ -504,32 +512,73 @@ def _swap_differences(
     options: SignificanceOptions,
 ) -> dict[K, Outputs]:
     """The differences of swapped systems; `counts` has the outputs that need none."""
-    swapped: dict[K, Outputs] = {}
+    swapped = {key: _no_scores(test.mine, 1) for key, test in tests.items()}
     made = {
         key: units(test.mine)
         for key, test in tests.items()
-        if test.made and counts[key].keys() != test.mine.scores().keys()
+        if test.made and test.samples and counts[key].keys() != test.mine.scores().keys()
     }
     for number, group in _by_number(made).items():
-        if not number:
-            swapped |= {key: _no_scores(tests[key].mine, options.trials) for key in group}
-            continue
-        swaps = [tests[key].mine.against(tests[key].theirs, of) for key, of in group.items()]
-        scores = [swap.scores for swap in swaps]
-        columns = np.hstack([swap.columns for swap in swaps])
-        ends = np.cumsum([swap.columns.shape[1] for swap in swaps])[:-1]
-        del swaps
-        blocks = []
-        for tosses in resample.swaps(number, options.trials, options.seed):
-            rows = max(1, _PRODUCT // max(columns.shape[1], 1))
-            for start in range(0, len(tosses), rows):
-                mask = tosses[start : start + rows]
-                products = np.split(mask.astype(np.float64) @ columns, ends, axis=1)
-                parts = zip(group, scores, products, strict=True)
-                blocks.append({key: _differences(*of(mask, part)) for key, of, part in parts})
+        swapping = _Swaps({key: tests[key] for key in group}, group)
+        rows = max(1, _PRODUCT // max(swapping.products.width, 1))
+        blocks = [
+            swapping.differences(tosses[start : start + rows])
+            for tosses in swaps(number, options.trials, options.seed)
+            for start in range(0, len(tosses), rows)
+        ]
         swapped |= _joined_outputs(blocks)
-    none = {k: _no_scores(t.mine, 1) for k, t in tests.items() if k not in made}
-    return swapped | none
+    return swapped
+
+
+class _Swaps(Generic[K]):
+    """Tests whose units are swapped by the same tosses.
+
+    The tosses are multiplied with each system's difference from a first one alone: what two others
+    differ in lies between these, which spares most of the work where many are compared.
+    """
+
+    def __init__(self, tests: Mapping[K, _Test], units: Mapping[K, Units]) -> None:
+        resamplers = {
+            id(result): result.resampler(units[key])
+            for key, test in tests.items()
+            for result in (test.mine, test.theirs)
+        }
+        columns: list[NDArray[np.float64]] = []
+        # Each system's first one, and the place of its difference from that; -1 of none.
+        places: dict[int, tuple[int, int]] = {}
+        self._swaps: dict[K, tuple[Swap, int, int]] = {}
+        for key, test in tests.items():
+            mine, theirs = id(test.mine), id(test.theirs)
+            first, its_place = places.setdefault(theirs, (theirs, -1))
+            my_first, my_place = places.get(mine, (None, -1))
+            if my_first != first:
+                base, its_place = (first, its_place) if my_first is None else (theirs, -1)
+                my_place = len(columns)
+                columns.append(resamplers[mine].columns - resamplers[base].columns)
+                places.setdefault(mine, (first, my_place))
+            swap = resamplers[mine].against(resamplers[theirs])
+            self._swaps[key] = swap, my_place, its_place
+        self.products = Products(columns)
+
+    def differences(self, tosses: NDArray[np.bool_]) -> dict[K, Outputs]:
+        """The differences of both systems of every test after these tosses."""
+        products = [*self.products(tosses), np.zeros((len(tosses), 1))]
+        return {
+            key: _differences(*swap(tosses, products[mine] - products[theirs]))
+            for key, (swap, mine, theirs) in self._swaps.items()
+        }
+
+
+def _drawn_units(units: UnitsOf, seed: int, result: Result) -> Units:
+    """The units of a result, or buckets of its samples where these are many and add up.
+
+    Samples fall into buckets at random: data is often in an order that repeats.
+    """
+    of_result = units(result)
+    if of_result.number < _MANY or not result.adds_up or any(p is not None for p in of_result[1:]):
+        return of_result
+    shuffled = np.random.default_rng(seed).permutation(of_result.number)
+    return Units(BUCKETS, shuffled % BUCKETS)
 
 
 def _unit_counts(result: Result, units: Units) -> dict[str, UnitCount]:
@@ -567,6 +616,8 @@ def _differences(first: Outputs, second: Outputs) -> Outputs:
 
 
 def _joined_outputs(blocks: Sequence[dict[K, Outputs]]) -> dict[K, Outputs]:
+    if len(blocks) == 1:
+        return blocks[0]
     return {
         key: {o: np.concatenate([block[key][o] for block in blocks]) for o in outputs}
         for key, outputs in blocks[0].items()

@@ -46,16 +46,6 @@ class GroupSums:
         """The groups at `index`, in that order."""
         return GroupSums({k: a[index] for k, a in self.arrays.items()}, self.counts[index])
 
-    def like(self, other: GroupSums) -> GroupSums:
-        """The same; zeros in the other's shapes where no sample of these groups is scored."""
-        if self.counts.any():
-            return self
-        zeros = {
-            name: np.zeros((len(self.counts), *array.shape[1:]), array.dtype)
-            for name, array in other.arrays.items()
-        }
-        return GroupSums(zeros, self.counts)
-
     def flat(self) -> NDArray[np.float64]:
         """The groups as one matrix (G, K): all arrays side by side, then `counts`."""
         groups = len(self.counts)

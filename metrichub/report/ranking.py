@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from metrichub.data.samples import NOT_IN_ALL
 from metrichub.data.values import json_value
 from metrichub.errors import ParameterError, ReportError, listed, printable, what
+from metrichub.evaluation.draws import check_positive
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.paired_tests import PairedTests, paired_tests
-from metrichub.evaluation.resample import SEED, check_positive
+from metrichub.evaluation.resample import SEED
 from metrichub.evaluation.significance import Comparison, Comparisons, SignificanceOptions
 from metrichub.report.by_output import OutputTable, intervals_of
 from metrichub.report.captions import (

@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 from metrichub import Hub, Interval, Report, compare_all, list_metrics, load_metric
 from metrichub.errors import InputError, MissingColumn, ReportError
 from metrichub.evaluation.buckets import BUCKETS, CELLS, FEW, BucketSizes, buckets_for
-from metrichub.evaluation.resample import Draw
 from metrichub.evaluation.result_sums import SumResult
 from metrichub.metric import Metric
+from tests.resampled import drawn
 from tests.toy_metrics import Variety
 from tests.vectors import SUMMEVAL, WMT16, corpus, slow
 
@@ -174,9 +174,9 @@ def test_the_rows_of_a_corpus_metric_are_drawn_by_their_clusters() -> None:
     texts = [("a b", "x"), ("a b", "x"), ("c c d d", "y")]
     report = Hub(Variety()).evaluate([{"prediction": text, "doc": doc} for text, doc in texts])
     result = report.results["variety"]
-    drawn = Draw(np.array([[0, 0], [1, 1], [0, 1]]))
     # Eight words each time: of the two of x, of the two of y, and of all four.
-    scores = result.resampler(report.units(result, "doc"))(drawn)["score"]
+    index = [[0, 0], [1, 1], [0, 1]]
+    scores = drawn(result, index, report.units(result, "doc"))["score"]
     assert scores.tolist() == [2 / 8, 2 / 8, 4 / 8]
 
 

@@ -17,16 +17,14 @@ from sacrebleu.metrics import BLEU as SacreBleu
 from metrichub import Hub, Report
 from metrichub.catalog.card import Card
 from metrichub.errors import MetricError, ParameterError
-from metrichub.evaluation import resample
+from metrichub.evaluation.draws import Draw, draws, swaps
 from metrichub.evaluation.resample import (
     SEED,
-    Draw,
     bootstrap_p,
-    draws,
     randomization_p,
-    swaps,
 )
 from metrichub.metric import CorpusMetric
+from tests.resampled import drawn, swapped
 from tests.toy_metrics import Errors, Length, Overlap, Variety, card
 
 RESAMPLES, TRIALS = 400, 640
@@ -73,7 +71,7 @@ def test_the_scores_of_all_resamples_are_sacrebleus(reports: tuple[Report, Repor
     statistics = theirs._extract_corpus_statistics(ONE, [REFERENCES])
     _, scores = significance._bootstrap_resample(statistics, theirs, RESAMPLES)
     draw = whole_draw(len(ONE), RESAMPLES, SEED)
-    ours = reports[0].results["bleu"].resampler()(draw)["score"]
+    ours = drawn(reports[0].results["bleu"], draw.index)["score"]
     np.testing.assert_allclose(100 * ours, [score.score for score in scores], rtol=FLOAT32)
 
 
@@ -130,7 +128,7 @@ def test_blocks_of_resamples_give_the_numbers_of_one_block(
 
     exact = numbers()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(resample, "_CELLS", cells)
+        patch.setattr("metrichub.evaluation.draws.CELLS", cells)
         assert len(list(draws(len(samples), number, SEED))) == -(
             -number // max(1, cells // len(samples))
         )
@@ -143,7 +141,7 @@ def test_blocks_of_resamples_give_the_numbers_of_one_block(
 def test_weights_say_how_often_each_sample_was_drawn(samples: int, number: int, cells: int) -> None:
     draw = whole_draw(samples, number, 1)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(resample, "_CELLS", cells)
+        patch.setattr("metrichub.evaluation.draws.CELLS", cells)
         weights = draw.weights.tolist()
     assert weights == [
         [row.count(sample) for sample in range(samples)] for row in draw.index.tolist()
@@ -159,9 +157,7 @@ def test_a_resample_scores_what_its_samples_do_even_if_some_never_vary(numbers: 
     result = Hub("recorded").evaluate({"score": numbers}).results["recorded"]
     scored = [[n for i in row if (n := numbers[i]) is not None] for row in index]
     expected = [sum(row) / len(row) if row else math.nan for row in scored]
-    assert result.resampler()(Draw(np.array(index)))["score"] == pytest.approx(
-        expected, nan_ok=True
-    )
+    assert drawn(result, index)["score"] == pytest.approx(expected, nan_ok=True)
 
 
 # Corpus metrics.
@@ -201,7 +197,7 @@ TEXTS = [["a", "a b c"], "", ["a b"]]
 def test_a_corpus_metric_without_a_resampler_concludes_from_the_rows_of_each_resample() -> None:
     result = Hub(Longest()).evaluate(predictions=TEXTS).results["longest"]
     Longest.seen.clear()
-    scores = result.resampler()(Draw(np.array([[0, 2, 2], [1, 1, 1], [2, 1, 2]])))["score"]
+    scores = drawn(result, [[0, 2, 2], [1, 1, 1], [2, 1, 2]])["score"]
     # The second sample has no row: the second resample has none, and the third twice "a b".
     np.testing.assert_array_equal(scores, [3, np.nan, 2])
     assert Longest.seen == [[1, 3, 2, 2], [2, 2]]
@@ -211,7 +207,7 @@ def test_a_resampler_is_told_how_often_each_row_was_drawn_and_no_row_is_nan() ->
     result = Hub(Counted()).evaluate(predictions=TEXTS).results["longest"]
     Counted.seen.clear()
     Counted.asked.clear()
-    scores = result.resampler()(Draw(np.array([[0, 2, 2], [1, 1, 1], [2, 1, 2]])))["score"]
+    scores = drawn(result, [[0, 2, 2], [1, 1, 1], [2, 1, 2]])["score"]
     np.testing.assert_array_equal(scores, [3, np.nan, 2])
     # The rows are "a", "a b c" and "a b"; the first two are one sample's.
     assert Counted.asked == [[1, 1, 2], [0, 0, 0], [0, 0, 2]]
@@ -222,7 +218,7 @@ def test_a_resampler_is_told_how_often_each_row_was_drawn_and_no_row_is_nan() ->
 def test_a_swap_takes_the_rows_of_either_system(metric: CorpusMetric) -> None:
     first = Hub(metric).evaluate(predictions=["a", "a b c d"]).results["longest"]
     other = Hub(metric).evaluate(predictions=["a b", "a b c"]).results["longest"]
-    mine, its = first.against(other)(np.array([[True, True], [True, False], [False, False]]))
+    mine, its = swapped(first, other, [[True, True], [True, False], [False, False]])
     assert mine["score"].tolist() == [4, 3, 3]
     assert its["score"].tolist() == [3, 4, 4]
 
@@ -295,26 +291,30 @@ def test_rows_are_taken_in_the_order_of_their_samples() -> None:
 
 
 @pytest.mark.parametrize(
-    ("samples", "cells", "drawn", "tossed"),
+    ("samples", "cells", "draw_sizes", "toss_sizes"),
     [
-        # As many rows as fit: 3 of 10 cells; tosses are drawn 32 rows at a time, of which 106 fit.
-        (3, 10, [3, 3, 1], [7]),
+        # As many rows as fit: 3 of 10 cells; of tosses there are 20 times as many, in 32s.
+        (3, 10, [3, 3, 1], [64, 6]),
         # One row of more samples than cells.
-        (11, 10, [1] * 7, [7]),
+        (11, 10, [1] * 7, [29, 3, 29, 3, 6]),
         # 32 times as many cells are 4 rows of 80.
-        (80, 10, [1] * 7, [4, 3]),
-        (400, 10, [1] * 7, [1] * 7),
+        (80, 10, [1] * 7, [4] * 17 + [2]),
+        (400, 10, [1] * 7, [1] * 70),
         # Without samples, a row takes one cell.
-        (0, 3, [3, 3, 1], [7]),
+        (0, 3, [3, 3, 1], [32, 32, 6]),
     ],
 )
 def test_a_block_has_as_many_rows_as_fit(
-    samples: int, cells: int, drawn: list[int], tossed: list[int], monkeypatch: pytest.MonkeyPatch
+    samples: int,
+    cells: int,
+    draw_sizes: list[int],
+    toss_sizes: list[int],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(resample, "_CELLS", cells)
+    monkeypatch.setattr("metrichub.evaluation.draws.CELLS", cells)
     if samples:
-        assert [len(draw.index) for draw in draws(samples, 7, SEED)] == drawn
-    assert [len(block) for block in swaps(samples, 7, SEED)] == tossed
+        assert [len(draw.index) for draw in draws(samples, 7, SEED)] == draw_sizes
+    assert [len(block) for block in swaps(samples, 70, SEED)] == toss_sizes
 
 
 def test_statistics_that_equal_the_observed_one_but_for_rounding_count() -> None:

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metrichub import Hub, list_metrics, load_metric
-from metrichub.evaluation.resample import Draw
 from metrichub.metric import CorpusMetric
+from tests.resampled import drawn, swapped
 
 SPECS = (
     *("cider", "cider(variant='cider', max_order=2)", "cider(sigma=1, tokenizer='whitespace')"),
@@ -95,7 +95,7 @@ def test_resamples_score_what_is_concluded_from_the_drawn_rows(
     expected = [concluded(item.metric, [r for s in row for r in rows_of(item, s)]) for row in index]
     if not item.metric.resamples:
         expected = [dict.fromkeys(scores, np.nan) for scores in expected]
-    assert_scores(item.resampler()(Draw(np.array(index))), expected)
+    assert_scores(drawn(item, index), expected)
 
 
 @pytest.mark.parametrize("spec", SPECS)
@@ -108,16 +108,16 @@ def test_swaps_score_what_is_concluded_from_the_swapped_rows(
     toss = st.lists(st.booleans(), min_size=len(samples), max_size=len(samples))
     tosses = data.draw(st.lists(toss, min_size=1, max_size=4))
 
-    def swapped(mine: Any, its: Any) -> list[dict[str, float]]:
+    def after(mine: Any, its: Any) -> list[dict[str, float]]:
         chosen = [[mine if keep else its for keep in row] for row in tosses]
         return [
             concluded(entry.metric, [r for s, result in enumerate(row) for r in rows_of(result, s)])
             for row in chosen
         ]
 
-    first, second = entry.against(other)(np.array(tosses))
-    assert_scores(first, swapped(entry, other))
-    assert_scores(second, swapped(other, entry))
+    first, second = swapped(entry, other, tosses)
+    assert_scores(first, after(entry, other))
+    assert_scores(second, after(other, entry))
 
 
 @pytest.mark.parametrize("spec", SPECS)
@@ -136,7 +136,7 @@ def test_a_file_of_training_texts_is_known_to_every_resample(tmp_path: Any) -> N
     metric = load_metric("novelty", n=1, corpus=str(path))
     result = Hub(metric).evaluate(predictions=["a x", "c", "y z b"]).results["novelty"]
     # Twice "a x", and "c": 2 of 5 words are new, and 2 of 3 texts. Then "c" and twice "y z b".
-    actual = result.resampler()(Draw(np.array([[0, 0, 1], [1, 2, 2]])))
+    actual = drawn(result, [[0, 0, 1], [1, 2, 2]])
     assert actual["score"].tolist() == [2 / 5, 4 / 7]
     assert actual["texts"].tolist() == [2 / 3, 2 / 3]
 
@@ -147,7 +147,7 @@ def test_nltks_best_of_several_references_is_still_concluded_from_each_resample(
         hub.evaluate(predictions=predictions, references=references).results["nist"]
         for predictions in (["a b", "c"], ["a", "c c"])
     )
-    tosses = np.array([[True, True], [True, False], [False, True]])
+    tosses = [[True, True], [True, False], [False, True]]
     mixed = [[(first if mine else other).rows[s] for s, mine in enumerate(row)] for row in tosses]
-    score, _ = first.against(other).scores(tosses, np.zeros((3, 0)))
+    score, _ = swapped(first, other, tosses)
     assert_scores(score, [concluded(first.metric, rows) for rows in mixed])
