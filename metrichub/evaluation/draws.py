@@ -6,20 +6,45 @@ doesn't grow with their number.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, cached_property, wraps
 from hashlib import blake2b
-from typing import Any
+from threading import RLock
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.errors import ParameterError
 
+P = ParamSpec("P")
+T = TypeVar("T")
 CELLS = 400_000
 """Numbers of a block, which stay in the processor's cache."""
 _EXACT = 2**24
 """Whole numbers below it are exact in single precision."""
+
+
+def in_one_thread(function: Callable[P, T]) -> Callable[P, T]:
+    """The function with one thread for products: more take longer, and all of the processor."""
+
+    @wraps(function)
+    def limited(*args: P.args, **options: P.kwargs) -> T:
+        # Limits that overlap would restore each other's.
+        with _LIMITING, _libraries().limit(limits=1, user_api="blas"):
+            return function(*args, **options)
+
+    return limited
+
+
+_LIMITING = RLock()
+
+
+@cache
+def _libraries() -> Any:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 class Draw:

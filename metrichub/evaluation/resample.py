@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from metrichub.errors import ParameterError
 from metrichub.evaluation.distributions import quantile, student, tango, wilson_ends
-from metrichub.evaluation.draws import CELLS, generator_of
+from metrichub.evaluation.draws import CELLS, generator_of, in_one_thread
 
 if TYPE_CHECKING:
     from metrichub.catalog.frontmatter import Scale
@@ -95,6 +95,7 @@ def holm(p_values: Mapping[K, float]) -> dict[K, float]:
     return dict(zip(p_values, corrected, strict=True))
 
 
+@in_one_thread
 def step_down(
     p_values: Mapping[K, float],
     distances: Mapping[K, float],

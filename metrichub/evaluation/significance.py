@@ -15,7 +15,7 @@ from metrichub.errors import ParameterError
 from metrichub.evaluation import resample
 from metrichub.evaluation.buckets import BUCKETS
 from metrichub.evaluation.distributions import mcnemar_mid_p, normal_score, t_tail
-from metrichub.evaluation.draws import Products, draws, swaps
+from metrichub.evaluation.draws import Products, draws, in_one_thread, swaps
 from metrichub.evaluation.power import needed_units, se_of_shares
 from metrichub.evaluation.resample import (
     NO_COPIES,
@@ -486,6 +486,7 @@ def _only(result: Result, common: NDArray[np.bool_]) -> Result:
     return result if (common == result.scored()).all() else result.only(common)
 
 
+@in_one_thread
 def _resampled(
     results: Mapping[K, Result], units: UnitsOf, resamples: int, seed: int
 ) -> dict[K, Outputs]:
@@ -505,6 +506,7 @@ def _resampled(
     return drawn
 
 
+@in_one_thread
 def _swap_differences(
     tests: Mapping[K, _Test],
     counts: Mapping[K, Mapping[str, object]],

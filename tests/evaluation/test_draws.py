@@ -1,14 +1,16 @@
 """Products of draws and tosses: equal to those in double precision, and to those of each pair."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info
 
 from metrichub import Hub, Report, compare_all
 from metrichub.evaluation import significance
-from metrichub.evaluation.draws import Draw, Products
+from metrichub.evaluation.draws import Draw, Products, in_one_thread
 
 RANDOM = np.random.default_rng(5)
 COLUMNS: dict[str, Any] = {
@@ -93,3 +95,14 @@ def test_many_samples_are_drawn_and_swapped_in_buckets(
         )
         assert by_bucket.randomization_p == pytest.approx(by_sample.randomization_p, abs=0.05)
         assert by_bucket.units == by_sample.units == 4000
+
+
+def test_products_are_made_by_one_thread_and_others_keep_theirs() -> None:
+    def threads() -> set[int]:
+        return {lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"}
+
+    before = threads()
+    with ThreadPoolExecutor(4) as pool:
+        inside = [*pool.map(lambda _: in_one_thread(threads)(), range(8))]
+    assert inside == [{1}] * 8
+    assert threads() == before
