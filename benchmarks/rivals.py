@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import operator
+import re
 import statistics
+import string
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -146,6 +150,31 @@ def _fragment_scan() -> Corpus:
     return score
 
 
+def _equal() -> Corpus:
+    def score(predictions: Sequence[str], references: Sequence[str]) -> list[float]:
+        return [sum(map(operator.eq, predictions, references)) / len(predictions)]
+
+    return score
+
+
+def _answer_words() -> Corpus:
+    """The F1 of words without articles and punctuation (Rajpurkar et al. 2016), plainly written."""
+    dropped = str.maketrans(dict.fromkeys(string.punctuation))
+
+    def words(text: str) -> Counter[str]:
+        return Counter(re.sub(r"\b(a|an|the)\b", " ", text.lower().translate(dropped)).split())
+
+    def f1(prediction: str, reference: str) -> float:
+        predicted, expected = words(prediction), words(reference)
+        total = predicted.total() + expected.total()
+        return 2 * (predicted & expected).total() / total if total else 1.0
+
+    def score(predictions: Sequence[str], references: Sequence[str]) -> list[float]:
+        return [statistics.fmean(map(f1, predictions, references))]
+
+    return score
+
+
 def _all_together() -> Corpus:
     parts = (
         _sacrebleu("BLEU"),
@@ -211,6 +240,8 @@ RIVALS = (
         _pycocoevalcap,
     ),
     Rival("distinct-1..4", "Python's sets", ("distinct",), _DISTINCT, _sets),
+    Rival("exact match", "Python's ==", ("exact_match",), ("exact_match.score",), _equal),
+    Rival("token F1", "plain Python", ("token_f1",), ("token_f1.score",), _answer_words),
 )
 
 LONG = (

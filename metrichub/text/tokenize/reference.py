@@ -36,6 +36,8 @@ _SYMBOL = re.compile(r"([\{-\~\[-\`!-\&\(-\+\:-\@\/])")
 _POINT_AFTER = re.compile(r"([^0-9])([\.,])")
 _POINT_BEFORE = re.compile(r"([\.,])([^0-9])")
 _DASH = re.compile(r"([0-9])(-)")
+_ARTICLE = re.compile(r"\b(a|an|the)\b")
+_PUNCTUATION = str.maketrans(dict.fromkeys(string.punctuation))
 
 
 def thirteen_a(text: str) -> list[str]:
@@ -126,7 +128,7 @@ def bag(text: str) -> list[str]:
 
 def squad(text: str) -> list[str]:
     """Lower-cased words without ASCII punctuation and English articles."""
-    return re.sub(r"\b(a|an|the)\b", " ", _without_punctuation(text)).split()
+    return _ARTICLE.sub(" ", _without_punctuation(text)).split()
 
 
 def jiwer_words(text: str) -> list[str]:
@@ -197,7 +199,7 @@ def _punctuation(character: str) -> bool:
 
 
 def _without_punctuation(text: str) -> str:
-    return "".join(c for c in text.lower() if c not in string.punctuation)
+    return text.lower().translate(_PUNCTUATION)
 
 
 TOKENIZERS: dict[str, Callable[[str], list[str]]] = {
