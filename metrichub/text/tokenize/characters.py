@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrichub.text.ragged import Bytes, Flags, Integers, offsets_of, spans
-from metrichub.text.tokenize.tokens import Tokens, decode, encode
+from metrichub.text.tokenize.tokens import Tokens, character_starts, decode, encode
 
 Codes: TypeAlias = NDArray[np.integer[Any]]
 
@@ -59,8 +59,7 @@ class Characters:
         # A hundred times as fast.
         if self.is_ascii:
             return np.arange(len(self.data) + 1)
-        array = np.frombuffer(self.data, np.uint8)
-        return np.append(np.flatnonzero((array & 0xC0) != 0x80), len(self.data))
+        return character_starts(self.data)
 
     def bytes_at(self, places: Integers) -> Integers:
         """The first byte of the characters at some places, (P,)."""

@@ -61,9 +61,12 @@ class Tokens:
     def of(cls, rows: Iterable[Sequence[str]]) -> Tokens:
         """The tokens of rows that were tokenized elsewhere."""
         listed = list(rows)
-        encoded = [encode(token) for token in chain.from_iterable(listed)]
-        limits = offsets_of(_counts(encoded))
-        return cls(b"".join(encoded), limits[:-1], limits[1:], offsets_of(_counts(listed)))
+        tokens = list(chain.from_iterable(listed))
+        text = "".join(tokens)
+        buffer, limits = encode(text), offsets_of(_counts(tokens))
+        if len(buffer) > len(text):
+            limits = character_starts(buffer).take(limits)
+        return cls(buffer, limits[:-1], limits[1:], offsets_of(_counts(listed)))
 
     @classmethod
     def joined(cls, first: Tokens, second: Tokens) -> Tokens:
@@ -201,6 +204,12 @@ class _Images(dict[bytes, bytes]):
 @cache
 def _images(function: Callable[[str], str]) -> _Images:
     return _Images(function)
+
+
+def character_starts(data: bytes) -> Integers:
+    """The first byte of every character of a text in UTF-8, and the length of the data, (M+1,)."""
+    array = np.frombuffer(data, np.uint8)
+    return np.append(np.flatnonzero((array & 0xC0) != 0x80), len(data))
 
 
 def _counts(rows: Sequence[Sequence[str] | bytes]) -> Integers:
