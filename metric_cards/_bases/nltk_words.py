@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import re
 
-from metrichub.text import well_formed
+import numpy as np
+
+from metrichub.text import Texts, Tokens, well_formed
 
 # What a rule needs one of, its pattern, and what takes the match's place. The order matters.
 _RULES = tuple(
@@ -46,25 +48,71 @@ _JOINED = re.compile(r"(?i)\b(?:(can)(not)|(gim|lem)(me)|(gon)(na)|(got)(ta)|(wa
 _TWAS = tuple(re.compile(rf"(?i)(?<= )('t)({verb})\b") for verb in ("is", "was"))
 
 
-def word_tokens(text: str) -> list[str]:
-    """The lower-cased tokens of a text, sentence by sentence."""
-    from sentencex import segment
+class _WordTokens:
+    """The tokenizer: the lower-cased tokens of a text or a column, sentence by sentence."""
 
-    # sentencex takes no lone surrogates.
-    sentences = segment("en", well_formed(text))
-    return [token for sentence in sentences for token in remembered_tokens(sentence)]
+    __name__ = "word_tokens"
+
+    def __call__(self, text: str) -> list[str]:
+        """The tokens of a text."""
+        from sentencex import segment
+
+        # sentencex takes no lone surrogates.
+        sentences = segment("en", well_formed(text))
+        return [token for sentence in sentences for token in remembered_tokens(sentence)]
+
+    def of_column(self, texts: Texts) -> Tokens:
+        """The tokens of every text, looked up once for each distinct chunk at its place."""
+        from sentencex import segment
+
+        firsts, ends, plain = [], [], []
+        for text, start in zip(texts, texts.characters.rows.tolist(), strict=False):
+            sentences = segment("en", well_formed(text))
+            apart = "".join(sentences) == text and all(s.endswith(" ") for s in sentences[:-1])
+            plain.append(apart and all(map(_is_plain, sentences)))
+            for sentence in sentences if plain[-1] else ():
+                firsts.append(start)
+                start += len(sentence)
+                ends.append(start)
+        chunks = texts.tokens("whitespace")
+        first, end = (
+            np.searchsorted(chunks.starts, texts.characters.bytes_at(np.array(at, np.int64)))
+            for at in (firsts, ends)
+        )
+        places = np.zeros(len(chunks.starts), np.int64)
+        places[first] = 1
+        places[end - 1] += 2
+        if all(plain):
+            return chunks.expand(places, _AT)
+        keep, others = np.repeat(plain, chunks.lengths), np.flatnonzero(~np.array(plain))
+        tokens = chunks.select(keep).expand(places[keep], _AT)
+        return tokens.replace(others, Tokens.of(self(texts[row]) for row in others.tolist()))
 
 
-def remembered_tokens(sentence: str) -> list[str]:
-    """The lower-cased tokens of a sentence, those of known chunks from memory.
+word_tokens = _WordTokens()
+
+
+def _is_plain(sentence: str) -> bool:
+    """Whether its tokens are those of its chunks, each at its place.
 
     Between spaces, no rule looks beyond a chunk, except whether it is the first or the last
     one, or whether chunks of closing marks follow a point at the end.
     """
-    chunks = sentence.rstrip(" ").split(" ")
-    white = list(filter(None, chunks)) != sentence.split()
-    if len(chunks) == 1 or white or _CLOSING.issuperset(chunks[-1]):
+    text = sentence.rstrip(" ")
+    last = text[text.rfind(" ") + 1 :]
+    if _CLOSING.issuperset(last) or text[0] == " " or (last == text != sentence):
+        return False
+    # Of white space, only a space is printable.
+    return sentence.isprintable() or list(filter(None, sentence.split(" "))) == sentence.split()
+
+
+def remembered_tokens(sentence: str) -> list[str]:
+    """The lower-cased tokens of a sentence, those of known chunks from memory."""
+    if not _is_plain(sentence):
         return sentence_tokens(sentence)
+    chunks = sentence.encode().split()
+    if len(chunks) == 1:
+        return list(_ALONE[chunks[0]])
     tokens = list(_FIRST[chunks[0]])
     for chunk in chunks[1:-1]:
         tokens += _MIDDLE[chunk]
@@ -89,18 +137,21 @@ def cased_tokens(sentence: str) -> list[str]:
     return text.split()
 
 
-class _Chunks(dict[str, list[str]]):
-    """The tokens of the chunks that were met beside others; emptied when it holds too many."""
+class _Chunks(dict[bytes, list[str]]):
+    """The tokens of chunks, in UTF-8, beside others; emptied when it holds too many."""
 
     def __init__(self, before: bool, after: bool) -> None:
         self._before, self._after = before, after
 
-    def __missing__(self, chunk: str) -> list[str]:
+    def __missing__(self, chunk: bytes) -> list[str]:
         if len(self) >= KNOWN:
             self.clear()
-        beside = sentence_tokens(f"{'x ' * self._before}{chunk}{' x' * self._after}")
+        beside = sentence_tokens(f"{'x ' * self._before}{chunk.decode()}{' x' * self._after}")
         tokens = self[chunk] = beside[self._before : len(beside) - self._after]
         return tokens
 
 
-_FIRST, _MIDDLE, _LAST = _Chunks(False, True), _Chunks(True, True), _Chunks(True, False)
+_MIDDLE, _FIRST = _Chunks(True, True), _Chunks(False, True)
+_LAST, _ALONE = _Chunks(True, False), _Chunks(False, False)
+_AT = (_MIDDLE, _FIRST, _LAST, _ALONE)
+"""By 1 for the first chunk of a sentence, and 2 for the last."""

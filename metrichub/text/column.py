@@ -151,6 +151,10 @@ class Texts(Sequence[str]):
     def _tokenize(self, tokenizer: Tokenizer) -> Tokens:
         if isinstance(tokenizer, str):
             return tokenize(self, tokenizer)
+        of_column = getattr(tokenizer, "of_column", None)
+        if of_column and len(self) > FEW:
+            tokens: Tokens = of_column(self)
+            return tokens
         return Tokens.of(map(tokenizer, self._items))
 
     def _lower(self) -> Texts:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from nltk.tokenize.destructive import NLTKWordTokenizer
 from nltk.translate.meteor_score import meteor_score
 
-from metric_cards._bases.nltk_words import remembered_tokens, sentence_tokens
+from metric_cards._bases.nltk_words import remembered_tokens, sentence_tokens, word_tokens
 from metric_cards.meteor.alignment import pair_tokens
 from metric_cards.meteor.wordnet import open_wordnet
 from metrichub import Hub, load_metric
@@ -147,6 +147,13 @@ def test_words_of_a_sentence_are_those_of_nltks_tokenizer(sentence):
 def test_words_of_remembered_chunks_are_those_of_the_sentence(dense, spaced):
     for sentence in (dense, spaced):
         assert remembered_tokens(sentence) == sentence_tokens(sentence)
+
+
+@settings(max_examples=500)
+@example(["a. B", " a", "Yes. ", "\ud83d\ude00 a", "a\tb c", "", "One. Two two! Three", '"中。"中'])
+@given(st.lists(st.lists(st.one_of(PIECES, st.just("One two. ")), max_size=9).map("".join)))
+def test_words_of_a_column_are_those_of_each_text(column):
+    assert word_tokens.of_column(Texts(column)).all_strings() == list(map(word_tokens, column))
 
 
 @pytest.mark.parametrize("name", [SUMMEVAL, slow(WMT16), slow(WEBNLG)])

@@ -38,7 +38,10 @@ from metrichub.text.tokenize.tokens import Tokens
 T = TypeVar("T")
 
 Tokenizer = str | Callable[[str], Sequence[str]]
-"""The name of a tokenizer, or a function from a text to its tokens."""
+"""The name of a tokenizer, or a function from a text to its tokens.
+
+A function with an attribute `of_column`, from `Texts` to `Tokens`, makes those of a column at once.
+"""
 
 PUNCTUATION = string.punctuation.encode()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from hashlib import blake2b
@@ -135,15 +135,24 @@ class Tokens:
 
         Results are kept for the next column, so the function must be pure.
         """
-        first, everyone = first_equal(self.hashes), np.arange(len(self.starts))
-        first = np.where(self.same(first, everyone), first, everyone)
-        chosen = first == everyone
+        distinct, place = self._distinct(np.zeros(len(self.starts), np.int64))
         image_of = _images(function)
-        images = [image_of[token] for token in self._slices(np.flatnonzero(chosen))]
+        images = [image_of[token] for token in self._slices(distinct)]
         limits = offsets_of(_counts(images))
         mapped = Tokens(b"".join(images), limits[:-1], limits[1:], np.arange(len(limits)))
-        place = (np.cumsum(chosen) - 1)[first]
         return mapped._at(place, self.offsets)
+
+    def expand(self, kinds: Integers, images: Sequence[Mapping[bytes, Sequence[str]]]) -> Tokens:
+        """The tokens replaced by the images that they have, in UTF-8, for their kinds, (T,).
+
+        Each is looked up about once.
+        """
+        distinct, place = self._distinct(kinds)
+        pairs = zip(kinds[distinct].tolist(), self._slices(distinct), strict=True)
+        parts: Tokens = Tokens.of(images[kind][token] for kind, token in pairs)
+        _ = parts.hashes  # What is known of the few is taken along.
+        flat, offsets = take_rows(parts.offsets, place)
+        return parts._at(flat, offsets[self.offsets])
 
     def strings(self, row: int) -> list[str]:
         """The tokens of one row."""
@@ -178,6 +187,15 @@ class Tokens:
         for name in set(_KEPT) & self.__dict__.keys():
             taken.__dict__[name] = self.__dict__[name].take(flat)
         return taken
+
+    def _distinct(self, kinds: Integers) -> tuple[Integers, Integers]:
+        """Where the distinct tokens of each kind are, and which of these each token is, (T,)."""
+        everyone = np.arange(len(self.starts))
+        first = first_equal(self.hashes + kinds.astype(np.uint64) * _ODD[0])
+        equal = self.same(first, everyone) & (kinds[first] == kinds)
+        first = np.where(equal, first, everyone)
+        chosen = first == everyone
+        return np.flatnonzero(chosen), (np.cumsum(chosen) - 1)[first]
 
     def _cut(self, which: Integers) -> list[str]:
         return list(map(decode, self._slices(which)))
