@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import Any, Literal, NamedTuple
@@ -52,9 +53,12 @@ def compare(
     calls, expected = (list(map(_call_of, calls_of(side))) for side in (messages, reference))
     pairs: dict[int, int] = {}
     for group, due in zip(_groups(messages, mode), _groups(reference, mode), strict=False):
+        equal = _equal_pairs({i: calls[i] for i in group}, {j: expected[j] for j in due})
+        group = [i for i in group if i not in equal]
+        due = sorted({*due} - {*equal.values()})
         right = np.array([[fit(calls[i], expected[j]) for j in due] for i in group], np.float64)
         best = best_pairs(right) if group and due else []
-        pairs |= {group[row]: due[column] for row, column in best if right[row, column]}
+        pairs |= equal | {group[row]: due[column] for row, column in best if right[row, column]}
     problem = _other_form(messages, reference) if mode == "strict" else ""
     return Comparison(calls, expected, pairs, problem or _unmatched(calls, expected, pairs, mode))
 
@@ -80,6 +84,28 @@ def _call_of(call: ToolCall) -> Made:
     plain = isinstance(arguments, dict)
     frozen_arguments = {k: frozen(v) for k, v in arguments.items()} if plain else frozen(arguments)
     return Made(call["name"], frozen_arguments, shown_call(call))
+
+
+def _equal_pairs(calls: Mapping[int, Made], expected: Mapping[int, Made]) -> dict[int, int]:
+    """The numbers of equal calls in pairs, in order.
+
+    No pairing has more pairs than one with these: what matches a call matches whatever that
+    matches, so that partners of equal calls can be exchanged.
+    """
+    partners: defaultdict[object, deque[int]] = defaultdict(deque)
+    for number, call in expected.items():
+        partners[_key(call)].append(number)
+    return {
+        number: partners[_key(call)].popleft()
+        for number, call in calls.items()
+        if partners[_key(call)]
+    }
+
+
+def _key(call: Made) -> object:
+    """What equal calls have in common."""
+    arguments = call.arguments
+    return call.name, frozenset(arguments.items()) if isinstance(arguments, dict) else arguments
 
 
 def _inside(arguments: Mapping[str, Any], key: str) -> Any:
@@ -116,7 +142,8 @@ def _unmatched(
     calls: Sequence[Made], expected: Sequence[Made], pairs: Mapping[int, int], mode: Mode
 ) -> str:
     """The first call without a partner that needs one, in words."""
-    missing = [call for j, call in enumerate(expected) if j not in {*pairs.values()}]
+    partners = {*pairs.values()}
+    missing = [call for j, call in enumerate(expected) if j not in partners]
     extra = [(i, call) for i, call in enumerate(calls) if i not in pairs]
     if extra and mode != "superset":
         number, call = extra[0]

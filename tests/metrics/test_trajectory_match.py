@@ -3,11 +3,14 @@
 import json
 from itertools import permutations
 
+import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from metric_cards._bases.pairing import best_pairing
+from metric_cards.trajectory_match.matching import compare, fits
 from metrichub import Hub, load_metric
 from metrichub.errors import ParameterError
 from tests.vectors import vectors
@@ -77,6 +80,33 @@ def test_no_call_takes_the_partner_of_another(mode, arguments, predicted, expect
         for due in permutations(expected):
             result = scores(of(*calls), of(*due), mode=mode, arguments=arguments)
             assert result == {"score": 1, "precision": 1, "recall": 1, "f1": 1}
+
+
+CALLS = st.lists(
+    st.tuples(
+        st.sampled_from("st"),
+        st.one_of(
+            st.dictionaries(st.sampled_from("pq"), st.sampled_from([1, 1.0, True, None, [1]])),
+            st.sampled_from(["raw", 7]),
+        ),
+    ),
+    max_size=7,
+)
+
+
+@settings(max_examples=300)
+@given(CALLS, CALLS, st.sampled_from(["exact", "ignore", "subset", "superset"]), st.randoms())
+def test_pairs_of_equal_calls_cost_no_other_pair(predicted, expected, rule, source):
+    expected = [*expected, *source.sample(predicted, len(predicted) // 2)]
+    sides = [
+        [{"role": "assistant", "calls": [{"name": n, "arguments": a} for n, a in calls]}]
+        for calls in (predicted, expected)
+    ]
+    done = compare(*sides, "superset", rule, {})
+    right = np.array([[fits(call, due, rule) for due in done.expected] for call in done.calls])
+    assert all(right[pair] for pair in done.pairs.items())
+    best = best_pairing(right.astype(float)) if right.size else 0
+    assert len(done.pairs) == len({*done.pairs.values()}) == best
 
 
 def book(date, name, **more):
