@@ -197,16 +197,18 @@ class ChatConnection(Connection):
         from metrichub.judge.replies import Reply, completion_of, is_reply, repeats_itself
 
         parameters = self._parameters() | dict(request.more)
-        messages: Any = request.messages(form != "json_schema", live.system)
+        messages = request.messages(form != "json_schema", live.system)
         most = parameters.get("max_completion_tokens") or parameters.get("max_tokens")
         done = await self._sent(
             live,
             lambda client: client.chat.completions.create(
                 model=self.model,
-                messages=messages,
-                # As it is: the client's walk through a schema takes a seventh of a call's
-                # computing. And now: the bounds may have been refused a moment ago.
-                extra_body=dict(self.extra_body or {})
+                # In the body as they are: the client's walk through messages and a schema takes
+                # a third of a call's computing.
+                messages=[],
+                # Made now: the bounds may have been refused a moment ago.
+                extra_body={"messages": messages}
+                | dict(self.extra_body or {})
                 | _response_format(request.schema, form, live.bounded),
                 **parameters,
             ),

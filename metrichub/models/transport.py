@@ -129,8 +129,10 @@ class LimitedClient(DefaultAsyncHttpxClient):
 
 async def _stay(response: Any) -> None:
     """Raise where a server redirects to another host or port: texts and keys don't follow."""
-    here, to = response.url, response.url.join(response.headers.get("location", ""))
-    if response.has_redirect_location and _place(to) != _place(here):
+    if not response.has_redirect_location:
+        return
+    here, to = response.url, response.url.join(response.headers["location"])
+    if _place(to) != _place(here):
         raise Ended(
             JudgeUnavailable(
                 f"the server at {_shown(here)} redirects to {_shown(to)}, where texts and keys "
