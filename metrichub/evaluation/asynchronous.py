@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 from metrichub.data.batch import View
@@ -25,6 +26,7 @@ from metrichub.models.batch_files import BatchRun
 from metrichub.models.embedders import EmbeddingColumn
 from metrichub.models.failures import AnswerPending
 from metrichub.models.loop import run
+from metrichub.models.resolve import rows_at_once
 from metrichub.models.usage import (
     Budget,
     Usage,
@@ -80,7 +82,7 @@ async def _observe(
     left = {name: Counter(_samples(view)) for name, (_, view) in views.items()}
     open_rows = sum(left.values(), Counter[int]())
 
-    async def measured(metric: Metric, sample: int, row: Mapping[str, Any]) -> Any:
+    async def measured(metric: Metric, sample: int, row: Mapping[str, Any]) -> _Done:
         cuts: list[str] = []
         cuts_of_row.set(cuts)
         try:
@@ -121,20 +123,14 @@ async def _observe(
                     else nullcontext
                     for name, (metric, view) in views.items()
                 }
-                tasks = {
-                    name: [
-                        group.create_task(measured(metric, sample, row))
-                        for sample, row in _rows(view)
-                    ]
+                done = {
+                    name: _start(group, view, partial(measured, metric), rows_at_once(metric))
                     for name, (metric, view) in views.items()
                 }
         except BaseExceptionGroup as errors:
             first = _first(errors)
             raise _with_progress(first, budget.progress(repeat)) from first.__cause__
-    parts = {
-        name: _rows_and_trace([task.result() for task in tasks_of], views[name][1])
-        for name, tasks_of in tasks.items()
-    }
+    parts = {name: _rows_and_trace(done[name], view) for name, (_, view) in views.items()}
     return Observed(
         {name: rows for name, (rows, _) in parts.items()},
         {name: traces for name, (_, traces) in parts.items()},
@@ -142,18 +138,35 @@ async def _observe(
     )
 
 
+def _start(
+    group: asyncio.TaskGroup,
+    view: View,
+    measure: Callable[[int, Mapping[str, Any]], Awaitable[_Done]],
+    at_once: int | None,
+) -> list[Any]:
+    """The list that the group will fill with what is measured of each row, so many at once."""
+    done: list[Any] = [None] * view.rows
+    rows = enumerate(_rows(view))
+
+    async def measure_next() -> None:
+        for place, (sample, row) in rows:
+            done[place] = await measure(sample, row)
+
+    for _ in range(min(view.rows, at_once or view.rows)):
+        group.create_task(measure_next())
+    return done
+
+
 def _timed(usage: Usage, start: float) -> Usage:
     """The usage with how long models were waited for; nothing where none was asked."""
     return replace(usage, seconds=time.perf_counter() - start) if usage.calls else usage
 
 
-def _rows(view: View) -> list[tuple[int, dict[str, Any]]]:
+def _rows(view: View) -> Iterator[tuple[int, dict[str, Any]]]:
     names, samples = list(view.arguments), _samples(view)
     columns = zip(*view.arguments.values(), strict=True)
-    return [
-        (sample, dict(zip(names, values, strict=True)))
-        for sample, values in zip(samples, columns, strict=True)
-    ]
+    for sample, values in zip(samples, columns, strict=True):
+        yield sample, dict(zip(names, values, strict=True))
 
 
 def _samples(view: View) -> list[int]:

@@ -12,6 +12,7 @@ from metrichub.catalog.parameters import choices_of, example_call, make
 from metrichub.catalog.registry import Registry
 from metrichub.catalog.spec import Spec
 from metrichub.errors import JudgeUnavailable, MetrichubError, SpecError, UnknownMetric
+from metrichub.models.usage import batch_of_run
 
 JUDGES, EMBEDDERS = "metrichub.judges", "metrichub.embedders"
 VARIABLES = {"judge": "METRICHUB_JUDGE", "embedder": "METRICHUB_EMBEDDER"}
@@ -20,6 +21,8 @@ _BASELINES = {
     "judge": "a word-matching baseline, to try things out",
     "embedder": "hashed n-grams, a baseline to try things out",
 }
+_ROWS_A_CALL = 4
+"""How many rows wait for each call that a judge makes at the same time."""
 VoteRule = Literal["majority", "mean"]
 """How the votes of several judges decide."""
 VOTE_RULES: tuple[VoteRule, ...] = choices_of(VoteRule)
@@ -77,6 +80,20 @@ def about(service: object) -> ServiceInfo:
         name: getattr(service, name) for name in ServiceInfo._fields if hasattr(service, name)
     }
     return ServiceInfo(**described)
+
+
+def rows_at_once(metric: Any) -> int | None:
+    """How many rows a metric measures at the same time, enough to keep its judges busy.
+
+    None is all: an embedder waits for the texts of all rows, a batch for their requests, and some
+    judges set no limit.
+    """
+    if batch_of_run() or not hasattr(metric, "models") or hasattr(metric, "embedder"):
+        return None
+    judge = judge_of(metric.judge)
+    limits = [getattr(member, "concurrency", None) for member in getattr(judge, "members", [judge])]
+    calls = [limit for limit in limits if isinstance(limit, int)]
+    return _ROWS_A_CALL * max(calls) if len(calls) == len(limits) else None
 
 
 def unset_error(metric: str, kind: str, *, only_models: bool = False) -> JudgeUnavailable:

@@ -1,7 +1,8 @@
 """Judge metrics in a hub: status of samples, explanations, errors, mistakes."""
 
+import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from metrichub import Hub, Report
 from metrichub.authoring import JudgeMetric, Prompt
 from metrichub.errors import MetricError, ReportError, ScoringError, TooManyErrors
 from metrichub.evaluation.explanation import Trace
+from metrichub.judge.panel import Panel
 from metrichub.testing import Scripted
 from tests.judge_toys import TEXTS, Chars, Length
 
@@ -35,6 +37,39 @@ def test_scores_undefined_and_errors_are_counted_apart() -> None:
         "1 failed: fail a went wrong",
         "judged offline by matching words: a baseline that recognizes no paraphrases",
     ]
+
+
+@dataclass(frozen=True)
+class Limited(Scripted):
+    script: Any = field(default_factory=dict, hash=False)
+    concurrency: int | None = None
+
+
+@pytest.mark.parametrize(
+    ("judge", "most"),
+    [
+        (Limited(concurrency=2), 8),
+        (Panel(judges=(Limited(concurrency=2), Limited(concurrency=3, label="b"))), 12),
+        (Limited(), 30),
+        (Panel(judges=(Limited(concurrency=2), Limited(label="b"))), 30),
+    ],
+)
+def test_four_rows_wait_for_each_call_that_a_judge_makes_at_once(judge: Any, most: int) -> None:
+    running: list[int] = [0]
+
+    @dataclass(frozen=True, kw_only=True)
+    class Busy(JudgeMetric):
+        async def observe(self, prediction: str) -> float:
+            running.append(running[-1] + 1)
+            # Every second row takes longer than the one after it.
+            for _ in range(1 + 2 * (int(prediction) % 2)):
+                await asyncio.sleep(0)
+            running.append(running[-1] - 1)
+            return float(prediction)
+
+    report = Hub(Busy(judge=judge)).evaluate(predictions=[str(i) for i in range(30)])
+    assert max(running) == most
+    assert report.samples()["busy"]["score"].tolist() == [*range(30)]
 
 
 def test_every_sample_has_its_explanation() -> None:
