@@ -18,8 +18,8 @@ PORTION = 1 << 13
 """Shifts that are compared at a time, so that memory stays bounded for long texts."""
 
 
-MOST_WORK = 5_000_000_000
-"""How many words a round of the search may compare; texts that repeat more stay as they are."""
+MOST_WORK = 2_000_000_000
+"""How many words the search may compare in all its rounds; then it stops."""
 
 
 class Run(NamedTuple):
@@ -38,28 +38,34 @@ def spell(words: list[str], reference: list[str]) -> tuple[str, str]:
     return next(spelt), next(spelt)
 
 
-def shifted(words: str, reference: str) -> str:
-    """The prediction after all shifts, a character a word.
+def shifted(words: str, reference: str) -> tuple[str, bool]:
+    """The prediction after all shifts, a character a word, and whether the search was stopped.
 
     While a shift lowers the number of word edits per word of the reference, the one that lowers it
     most is made; of equally good ones, the one after which the words are last in sorted order.
     """
     edits = Levenshtein.distance(words, reference)
-    if not edits or not (words and reference) or _work(words, reference) > MOST_WORK:
-        return words
+    if not edits or not (words and reference):
+        return words, False
     # The rate is lowered by the gain, not computed anew, because cer does so: 5/6 - (5/6 - 2/6) is
     # more than 2/6, and what is left over allows one more shift, which changes no number of edits.
     rate = edits / len(reference)
     # No order of the words needs fewer edits than the words that one text has too many.
     common = LCSseq.similarity("".join(sorted(words)), "".join(sorted(reference)))
     least = (max(len(words), len(reference)) - common) / len(reference)
-    while rate > least and (best := _best(words, reference, edits)):
+    work, left = _work(words, reference), MOST_WORK
+    while rate > least:
+        left -= work
+        if left < 0:
+            return words, True
+        if not (best := _best(words, reference, edits)):
+            break
         edits, after = best
         gain = rate - edits / len(reference)
         if gain <= 0:
             break
         rate, words = rate - gain, after
-    return words
+    return words, False
 
 
 def _work(words: str, reference: str) -> int:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import ClassVar, Literal
+from dataclasses import dataclass, field
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 
 from metric_cards.eed.recurrence import jump_costs, of_like_lengths
-from metrichub.authoring import Array, Metric
+from metrichub.authoring import OMIT_DEFAULT, Array, Measured, Metric, Range
 from metrichub.text import Texts
 
 _RHO = 0.3
@@ -23,24 +23,37 @@ class ExtendedEditDistance(Metric):
 
     Attributes:
         convention: Which of the authors' two programs to follow, in C++ or in Python; they differ.
+        max_cells: The most pairs of a prediction's and a reference's characters; texts with more
+            are unanswered. None compares any.
     """
 
     block_characters: ClassVar[int | None] = 4_000_000
     """Pairs of like lengths are taken together; these are enough to find some."""
 
     convention: Literal["cpp", "python"] = "cpp"
+    max_cells: Annotated[int | None, Range(1)] = field(default=200_000_000, metadata=OMIT_DEFAULT)
 
-    def measure(self, prediction: Texts, reference: Texts) -> dict[str, Array]:
-        """The score of each pair, (N,)."""
+    def measure(self, prediction: Texts, reference: Texts) -> Measured:
+        """The score of each pair, (N,); `nan` if it is too long."""
         predicted, expected = (
             [_spaced(text) for text in prediction],
             [_spaced(text) for text in reference],
         )
         scores = np.zeros(len(predicted))
+        too_long = [
+            i
+            for i, (first, second) in enumerate(zip(predicted, expected, strict=True))
+            if len(first) * len(second) > (self.max_cells or np.inf) and first != second
+        ]
+        for i in too_long:
+            predicted[i] = expected[i] = " "
         for group in of_like_lengths(predicted, expected):
             rows = ([texts[i] for i in group.tolist()] for texts in (predicted, expected))
             scores[group] = self._scores(*rows)
-        return {"score": scores}
+        scores[too_long] = np.nan
+        why = "there are over {:,} pairs of characters; max_cells=None compares them"
+        reasons = {i: why.format(self.max_cells) for i in too_long}
+        return Measured({"score": scores}, reasons, dict.fromkeys(too_long, "too_long"))
 
     def _scores(self, predicted: list[str], expected: list[str]) -> Array:
         costs, visits = jump_costs(predicted, expected, truncated=self.convention == "cpp")

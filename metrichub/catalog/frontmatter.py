@@ -29,6 +29,7 @@ UNDEFINED_FOR = MappingProxyType(
         "empty": "the prediction is empty",
         "no_tokens": "the prediction has no tokens",
         "too_short": "the prediction is too short",
+        "too_long": "the prediction is too long to compare",
         UNREAD_LETTERS: "the prediction is mostly in letters that the metric doesn't read",
         "no_claims": "the prediction makes no claim",
         "no_contexts": "nothing was retrieved",

@@ -109,7 +109,7 @@ def test_a_remainder_of_floating_point_allows_a_shift_without_gain() -> None:
 def test_no_shift_is_looked_for_where_none_can_gain(monkeypatch: pytest.MonkeyPatch) -> None:
     # "a" may go elsewhere, but "x" and "y" stay wrong: two word edits, as many as there are now.
     monkeypatch.setattr(search, "_best", lambda *_: pytest.fail("looked for a shift"))
-    assert search.shifted("axbya", "apbqa") == "axbya"
+    assert search.shifted("axbya", "apbqa") == ("axbya", False)
 
 
 def test_edits_are_divided_by_the_length_of_the_prediction_and_stop_at_one() -> None:
@@ -175,6 +175,21 @@ def test_long_texts_of_few_words_are_compared_in_portions(monkeypatch: pytest.Mo
     values = measured(pairs)
     monkeypatch.setattr(search, "PORTION", 1)
     assert measured(pairs) == values
+
+
+def test_the_search_ends_after_so_many_comparisons_in_all_rounds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # 8 words that may each go to one place make 8 * 8 comparisons a round; "c d" needs a second.
+    pair = ("c d x a b y e f", "a b x c d y f e")
+    whole, after = measured([pair])[0], search.shifted("cdxabyef", "abxcdyfe")
+    monkeypatch.setattr(search, "MOST_WORK", 64)
+    stopped, unsearched = search.shifted("cdxabyef", "abxcdyfe")
+    assert (after[1], unsearched) == (False, True)
+    assert after[0] != stopped != "cdxabyef"
+    report = Hub("character").evaluate(predictions=[pair[0], "a b"], references=[pair[1], "b a"])
+    assert report.scores()["character"]["score"] != whole
+    assert report.notes()["character"][-1].startswith("the shifts of 1 sample weren't searched")
 
 
 def test_thousands_of_equal_words_are_compared_without_shifts() -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from metric_cards.eed import recurrence
 from metric_cards.eed.recurrence import MANY, jump_costs, of_like_lengths
-from metrichub import Hub, load_metric
+from metrichub import Hub, compare_all, load_metric
 from tests.oracles.jumps import jump_cost
 from tests.vectors import SUMMEVAL, WMT16, slow, texts, vectors
 
@@ -99,6 +99,27 @@ def test_a_character_zero_is_one_like_any_other() -> None:
 def test_every_pair_is_in_one_group(pairs: list[tuple[str, str]]) -> None:
     groups = of_like_lengths([text for text, _ in pairs], [other for _, other in pairs])
     assert sorted(i for group in groups for i in group.tolist()) == list(range(len(pairs)))
+
+
+def test_long_texts_are_unanswered_and_keep_systems_from_being_ranked() -> None:
+    # With their blanks, "a cat" has 7 characters, and the last texts 8: 49, 56 and 64 pairs.
+    hub = Hub("eed(max_cells=56)")
+    reports = hub.evaluate_all(
+        {
+            "short": {"predictions": ["a cat", "a cats"], "references": ["a dog", "a cats"]},
+            "long": {"predictions": ["a cats", "a bats"], "references": ["a dog", "a cats"]},
+        }
+    )
+    # Equal texts need no comparison.
+    assert [report.counts()["eed"] for report in reports.values()] == [{}, {"unanswered": 1}]
+    assert "over 56 pairs of characters; max_cells=None" in reports["long"].notes()["eed"][0]
+    assert "unanswered (short: 0, long: 1)" in compare_all(reports).withheld["eed"]
+    several = Hub("eed(max_cells=56)").evaluate(
+        predictions=["a bats"], references=[["a cats", "a dog"]]
+    )
+    assert several.counts()["eed"] == {}
+    scores = Hub("eed(max_cells=None)")(predictions=["a bats"], references=["a cats"])
+    assert scores["eed"]["score"] == eed("a bats", "a cats")
 
 
 @pytest.mark.corpora
