@@ -6,14 +6,15 @@ import re
 import string
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from math import inf
+from typing import Annotated, Any
 
 import numpy as np
 
 from metric_cards._bases.pairing import best_pairing
-from metrichub.authoring import Metric, Row, Unscored
+from metrichub.authoring import OMIT_DEFAULT, Metric, Range, Row, Unscored
 
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
 _WITHOUT_PUNCTUATION = str.maketrans("", "", string.punctuation)
@@ -43,7 +44,14 @@ def spans_of_answers(value: Any) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class DropF1(Metric):
-    """F1 of the tokens of an answer's spans, and whether all of them match (Dua et al. 2019)."""
+    """F1 of the tokens of an answer's spans, and whether all of them match (Dua et al. 2019).
+
+    Attributes:
+        max_pairs: The most pairs of a prediction's and a reference's spans; a sample with more is
+            unanswered, unless one answer holds the other. None compares any.
+    """
+
+    max_pairs: Annotated[int | None, Range(1)] = field(default=1_000_000, metadata=OMIT_DEFAULT)
 
     text_of_objects = staticmethod(spans_of_answers)
 
@@ -53,6 +61,10 @@ class DropF1(Metric):
         if not expected:
             return Unscored("all references are empty")
         predicted = _spans(prediction)
+        most = len(predicted) * max(map(len, expected))
+        if most > (self.max_pairs or inf) and not all(_nested(predicted, e) for e in expected):
+            why = f"there are over {self.max_pairs:,} pairs of spans; max_pairs=None compares them"
+            return Unscored(why, "too_long")
         return {
             "score": max(_f1(predicted, spans) for spans in expected),
             "exact": max(_exact(predicted, spans) for spans in expected),
@@ -90,16 +102,21 @@ def _exact(predicted: Sequence[str], expected: Sequence[str]) -> float:
 def _f1(predicted: Sequence[str], expected: Sequence[str]) -> float:
     """The mean F1 of the best pairs of spans, over the longer of both lists; two decimals."""
     longest = max(len(expected), len(predicted))
-    fewer, more = sorted((Counter(expected), Counter(predicted)), key=Counter.total)
     # Where one list holds all of the other, no pairing is better than that of equal spans.
-    if fewer <= more:
-        return round(fewer.total() / longest * 100) / 100
+    if _nested(predicted, expected):
+        return round(min(len(expected), len(predicted)) / longest * 100) / 100
     rows, columns = ([{*span.split()} for span in spans] for spans in (expected, predicted))
     scores = [[_overlap(row, column) for column in columns] for row in rows]
     single = len(rows) == len(columns) == 1
     best = scores[0][0] if single else best_pairing(np.array(scores))
     # numpy's rounding: Python's may differ in the last digit.
     return round(best / longest * 100) / 100
+
+
+def _nested(predicted: Sequence[str], expected: Sequence[str]) -> bool:
+    """Whether one of two lists holds all spans of the other, as often as that has them."""
+    fewer, more = sorted((Counter(expected), Counter(predicted)), key=Counter.total)
+    return fewer <= more
 
 
 def _overlap(expected: set[str], predicted: set[str]) -> float:

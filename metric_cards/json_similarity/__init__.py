@@ -6,7 +6,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Annotated, Any, ClassVar, NamedTuple
 
@@ -15,7 +15,7 @@ import numpy as np
 from metric_cards._bases.anls import similarity
 from metric_cards._bases.json_replies import read_reply, reply_text, unread_note
 from metric_cards._bases.pairing import best_pairs
-from metrichub.authoring import Array, Metric, Range, Row, Unscored
+from metrichub.authoring import OMIT_DEFAULT, Array, Metric, Range, Row, Unscored
 
 _FEW_PAIRS = 64
 """Lists that make no more pairs are compared item by item at once."""
@@ -29,11 +29,14 @@ class JsonSimilarity(Metric):
 
     Attributes:
         threshold: The similarity of two texts below which it counts as 0.
+        max_pairs: The most pairs of items that are compared in the lists of a sample; one with more
+            is unanswered. None compares any.
     """
 
     takes_nothing: ClassVar[bool] = True
 
     threshold: Annotated[float, Range(0, 1)] = 0.5
+    max_pairs: Annotated[int | None, Range(1)] = field(default=1_000_000, metadata=OMIT_DEFAULT)
 
     text_of_objects = staticmethod(reply_text)
     whole_objects = True
@@ -45,14 +48,38 @@ class JsonSimilarity(Metric):
             return Unscored(f"the reference isn't JSON ({problem})")
         predicted, broken = read_reply(prediction)
         flood = _nodes(predicted) > FLOOD * _nodes(expected) + 1000
-        similar = 0.0 if broken or flood else self._compared(predicted, expected).mean
-        return {"score": similar, "parsed": broken is None}
+        if broken or flood:
+            return {"score": 0.0, "parsed": broken is None}
+        try:
+            similar = _Comparison(self.threshold, self.max_pairs).of(predicted, expected).mean
+        except _TooManyPairs:
+            why = f"lists make over {self.max_pairs:,} pairs of items; max_pairs=None compares them"
+            return Unscored(why, "too_long")
+        return {"score": similar, "parsed": True}
 
     def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
         """Whether nothing could be read."""
         return unread_note(float(totals["parsed"]))
 
-    def _compared(self, predicted: Any, expected: Any) -> Similarity:
+
+class _TooManyPairs(Exception):
+    """A sample has more pairs of items than are compared."""
+
+
+@dataclass
+class _Comparison:
+    """The comparison of two trees, with the number of pairs of items so far."""
+
+    threshold: float
+    max_pairs: int | None
+    pairs: int = 0
+
+    def of(self, predicted: Any, expected: Any) -> Similarity:
+        """The similarity of two trees, or of two parts of them.
+
+        Raises:
+            _TooManyPairs: their lists have more pairs of items than may be compared.
+        """
         if isinstance(expected, dict) and isinstance(predicted, dict):
             return self._objects(predicted, expected)
         if isinstance(expected, list) and isinstance(predicted, list):
@@ -69,7 +96,7 @@ class JsonSimilarity(Metric):
         """By keys; one that is missing holds null, and one too many earns nothing."""
         total, size = 0.0, 0
         for key in expected | predicted:
-            member = self._compared(predicted.get(key), expected.get(key))
+            member = self.of(predicted.get(key), expected.get(key))
             total += member.total if key in expected or not _is_nothing(predicted[key]) else 0
             size += member.size
         return Similarity(total, size)
@@ -80,7 +107,10 @@ class JsonSimilarity(Metric):
         # Where one list holds all of the other, no pairing is better than that of equal items.
         if len(fewer) * len(more) > _FEW_PAIRS and _holds(more, fewer):
             return Similarity(float(sum(map(_size, fewer))), sum(map(_size, more)))
-        grid = [[self._compared(item, other) for item in predicted] for other in expected]
+        self.pairs += len(fewer) * len(more)
+        if self.pairs > (self.max_pairs or math.inf):
+            raise _TooManyPairs
+        grid = [[self.of(item, other) for item in predicted] for other in expected]
         means = np.array(
             [
                 [

@@ -149,3 +149,14 @@ def test_spans_that_the_other_answer_holds_are_found_among_many() -> None:
         predictions=["\n".join(spans[::-2])], references=["\n".join(spans)]
     )
     assert report.scores()["drop_f1"] == {"score": 0.5, "exact": 0.0}
+
+
+def test_answers_of_too_many_spans_are_unanswered_with_the_number() -> None:
+    texts = [lines([f"{side} {number}" for number in range(3)]) for side in "ab"]
+    hub = Hub(["drop_f1(max_pairs=8)", "all = drop_f1(max_pairs=None)"])
+    report = hub.evaluate(predictions=texts[:1] * 2, references=[texts, [texts[1]]])
+    # One answer of the first sample equals the prediction, but the other makes 9 pairs with it.
+    assert report.counts() == {"drop_f1": {"unanswered": 2}, "all": {}}
+    assert dict(report.results["drop_f1"].reasons) == {
+        "there are over 8 pairs of spans; max_pairs=None compares them": 2
+    }

@@ -112,6 +112,18 @@ def test_the_threshold_decides_what_a_small_difference_earns() -> None:
     assert [score('"hello"', '"help"', threshold=t) for t in (0, 0.6, 0.61)] == [0.6, 0.6, 0]
 
 
+def test_lists_of_too_many_pairs_are_unanswered() -> None:
+    # 3 * 3 pairs of lists, and 1 * 1 of items in each pair of them.
+    predicted, expected = [[1], [2], [3]], [[4], [5], [6]]
+    assert score(predicted, expected, max_pairs=18) == 0
+    assert score(predicted, expected, max_pairs=None) == 0
+    report = evaluated([predicted], [expected], max_pairs=17)
+    assert report.counts()["json_similarity"] == {"unanswered": 1}
+    assert "over 17 pairs of items" in report.notes()["json_similarity"][0]
+    # 70 numbers in another order are found without a comparison.
+    assert score(list(range(70)), list(range(70))[::-1], max_pairs=17) == 1
+
+
 def test_a_flood_of_values_has_0() -> None:
     # 20 times the value and its list, and 1,000, are as many as may be, the list included.
     assert score(["a"] * 1039, ["a"]) == pytest.approx(1 / 1039)
