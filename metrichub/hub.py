@@ -424,6 +424,7 @@ class Hub:
         *,
         systems: str | None = None,
         common: bool = False,
+        max_words: int | None = None,
         as_recorded: bool = False,
         where: Where | None = None,
         options: RunOptions | None = None,
@@ -438,7 +439,8 @@ class Hub:
         of their names, as in `hub.evaluate_all(frame, systems="model", key="doc_id")`, or the
         columns of their predictions, "ours+theirs". Rows are matched by the `key`, or else by `id`,
         or else by the question, the source and the references. With `common`, those samples are
-        scored that all systems have, and the reports' notes say how many are left out.
+        scored that all systems have, and the reports' notes say how many are left out. So do they
+        with `max_words`, which leaves a sample out of all systems if a text of any has more words.
 
         A path may be a folder with another tool's logs, or a log of several systems: the samples of
         the tasks that all systems have are scored. With `as_recorded`, the numbers that the tool
@@ -455,9 +457,13 @@ class Hub:
                 raise ParameterError(None, name, flag, "True or False")
         hub, data = self._with_logs(data, systems, common, as_recorded, where)
         if hub is not self:
-            return hub.evaluate_all(data, common=common, options=options, **keywords)
+            return hub.evaluate_all(
+                data, common=common, max_words=max_words, options=options, **keywords
+            )
         shared: dict[str, Any] = {**(options or {}), **keywords}
         by_name = self._systems(data, systems, common, shared)
+        if max_words is not None:
+            by_name = self._short(by_name, max_words, shared.get("columns"))
         reports: dict[str, Report] = {}
         batch = shared.get("batch")
         if rounds := rounds_of(batch, shared.get("workers", 1)):
@@ -537,6 +543,17 @@ class Hub:
                 f"{what(data)}; of one table with all, name the column: systems='model'"
             )
         return data
+
+    def _short(
+        self, systems: Mapping[str, Any], max_words: int, columns: Mapping[str, str] | None
+    ) -> Mapping[str, Samples]:
+        """The systems without the samples that have a longer text in any of them."""
+        from metrichub.data.tidy import in_order, systems_in, without_long_texts
+
+        if not isinstance(max_words, int) or max_words < 1:
+            raise ParameterError(None, "max_words", max_words, "an integer of at least 1")
+        whole = in_order(systems_in(systems, None))
+        return without_long_texts(whole, max_words, self.needs(), columns)
 
     def estimate(
         self,

@@ -46,7 +46,7 @@ from metrichub.cli.shared_options import (
 )
 from metrichub.data.files import as_one, format_of, read_batches, read_samples
 from metrichub.data.samples import Samples, check_same_samples
-from metrichub.data.tidy import in_order, matched
+from metrichub.data.tidy import in_order, matched, without_long_texts
 from metrichub.errors import ReportError
 from metrichub.report.tables import Table
 
@@ -255,7 +255,8 @@ def _reports(
     fresh = {name: file for name, file in files.items() if name not in saved}
     metrics: Sequence[Any] = chosen.metrics
     if saved:
-        for option, value in (("--common", comparing.matching), ("--where", chosen.where or None)):
+        choosing = {"--common": comparing.matching, "--where": chosen.where or None}
+        for option, value in (choosing | {"--max-words": comparing.max_words}).items():
             if value is not None:
                 raise click.UsageError(
                     f"{next(iter(saved))} is a saved report, whose samples {option} can't choose; "
@@ -279,7 +280,7 @@ def _reports(
         }
         measured = measure(hub, parts, chosen, judging, samples=False, key=comparing.bucket_key)
     else:
-        systems = _paired(hub, fresh, chosen, comparing.matching, comparing.common, bool(saved))
+        systems = _paired(hub, fresh, chosen, comparing, bool(saved))
         batches = {name: [samples] for name, samples in systems.items()}
         measured = measure(hub, batches, chosen, judging, texts=True)
     ids = next(filter(None, (report.metadata.get("id") for report in measured.values())), None)
@@ -290,11 +291,11 @@ def _paired(
     hub: Hub,
     files: Mapping[str, str | Samples],
     chosen: MetricOptions,
-    matching: Sequence[str] | None,
-    common: bool,
+    comparing: CompareOptions,
     beside_saved: bool,
 ) -> Mapping[str, Samples]:
-    """The samples of every file in one order, matched where `matching` has columns or is empty."""
+    """The samples of every file in one order, matched where an option says so."""
+    matching = comparing.matching
     systems: Mapping[str, Samples] = {name: _read(file, chosen) for name, file in files.items()}
     if chosen.tries or hub.reads_tries():
         systems = {
@@ -302,7 +303,7 @@ def _paired(
             for name, samples in systems.items()
         }
     if matching is not None:
-        systems = matched(systems, matching, common, chosen.columns.values())
+        systems = matched(systems, matching, comparing.common, chosen.columns.values())
     elif not beside_saved:
         systems = in_order(systems)
     shown = check_same_samples(systems, hub.needs(), chosen.columns, hub.system_columns())
@@ -311,6 +312,8 @@ def _paired(
             "samples are paired by their position: the files have no ids, nor a column that the "
             "metrics read and the systems share"
         )
+    if comparing.max_words:
+        systems = without_long_texts(systems, comparing.max_words, hub.needs(), chosen.columns)
     return systems
 
 

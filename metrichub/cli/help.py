@@ -11,8 +11,8 @@ _GROUPS = {
     "Input": (
         "metric human score pair preferences columns predictions references where extract "
         "as-recorded",
-        "sources questions reduce keep tries input-format quoting extract-references split "
-        "subset systems baseline common rater item system better severity category yes-from",
+        "sources questions reduce keep tries quoting max-words input-format extract-references "
+        "split subset systems baseline common rater item system better severity category yes-from",
     ),
     "Judge": (
         "judge embedder estimate max-calls",

@@ -40,10 +40,11 @@ from metrichub.cli.shared_options import (
     recorded_option,
     resampling_options,
 )
-from metrichub.data.files import Samples, read_batches
+from metrichub.data.files import Samples, as_one, read_batches
 from metrichub.data.huggingface import read_splits
 from metrichub.data.location import Location
 from metrichub.data.samples import Reading, samples_where
+from metrichub.data.tidy import without_long_texts
 from metrichub.errors import InputError
 from metrichub.report.tables import Table
 
@@ -126,6 +127,9 @@ def score(
         texts.check(hub.needs())
     thresholds = bounds.of(hub)
     results.check(len(systems))
+    if results.max_words:
+        alike = len(systems) == len(unread)  # Splits have samples of their own.
+        systems = _short(systems, results.max_words, hub, chosen, alike)
     shown = result_format(form, output)
     by, number = results.worst_of(hub, shown)
     several = len(systems) > 1
@@ -211,6 +215,21 @@ def _unread_systems(
         splits = {n: samples_where(rows, chosen.where) for n, rows in read_splits(file).items()}
         systems |= {name: next(iter(splits.values()))} if len(splits) == 1 else splits
     return systems
+
+
+def _short(
+    systems: Mapping[str, Iterable[Samples]],
+    max_words: int,
+    hub: Hub,
+    chosen: MetricOptions,
+    alike: bool,
+) -> dict[str, Iterable[Samples]]:
+    """The systems without their long samples; those of all systems if they have them `alike`."""
+    read = {name: as_one([*batches]) for name, batches in systems.items()}
+    short: dict[str, Samples] = {}
+    for group in [read] if alike else [{name: samples} for name, samples in read.items()]:
+        short |= without_long_texts(group, max_words, hub.needs(), chosen.columns)
+    return {name: [samples] for name, samples in short.items()}
 
 
 def _show_estimate(

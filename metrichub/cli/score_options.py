@@ -13,6 +13,7 @@ from metrichub.cli.shared_options import (
     calibrate_option,
     detect_option,
     key_option,
+    max_words_option,
     option_group,
 )
 from metrichub.data.samples import Samples
@@ -38,6 +39,7 @@ class Results:
     calibrate: str | None
     worst: str | None
     label_samples: int | None
+    max_words: int | None
 
     def check(self, systems: int) -> None:
         """Raise `UsageError` for what doesn't go together."""
@@ -47,10 +49,10 @@ class Results:
             )
         if self.calibrate and systems > 1:
             raise click.UsageError("--calibrate works on one system; give one FILE")
-        if self.key and (self.need_texts or self.by is not None):
+        if self.key and (self.need_texts or self.by is not None or self.max_words):
             raise click.UsageError(
-                "--key keeps only sums, but --samples, --worst, --report and --by need the "
-                "samples; leave it out"
+                "--key keeps only sums, but --samples, --worst, --report, --by and --max-words "
+                "need the samples; leave it out"
             )
 
     def worst_of(self, hub: Hub, form: str) -> tuple[str, int]:
@@ -126,6 +128,7 @@ result_options = option_group(
         help="Instead of scoring, write N random samples of every FILE to -o labels.csv, with an "
         "empty column 'label' for people; 'compare --calibrate labels.csv' reads it.",
     ),
+    max_words_option,
 )
 
 
@@ -201,6 +204,7 @@ class CompareOptions:
     title: str | None
     by: str | None
     calibrate: str | None
+    max_words: int | None
 
     @property
     def matching(self) -> Sequence[str] | None:
@@ -229,10 +233,10 @@ class CompareOptions:
     def check(self, max_drop: Sequence[str]) -> None:
         """Raise `UsageError` for what doesn't go together."""
         sliced = self.by is not None
-        if self.bucket_key and (self.page or sliced):
+        needing = {"--report": self.page, "--by": sliced, "--max-words": self.max_words}
+        if self.bucket_key and (options := [name for name, given in needing.items() if given]):
             raise click.UsageError(
-                f"--key keeps only sums, but {'--report' if self.page else '--by'} needs the "
-                "samples; leave one of them out"
+                f"--key keeps only sums, but {options[0]} needs the samples; leave one of them out"
             )
         if self.calibrate and (self.bucket_key or max_drop or self.page or sliced):
             raise click.UsageError(
@@ -269,8 +273,9 @@ compare_options = option_group(
         help="Add the differences of each group of samples, by the values of a column.",
     ),
     calibrate_option,
+    max_words_option,
 )
-"""--systems, --baseline, --common, --key, --report, --title, --by, --calibrate as `comparing`."""
+"""--systems, --baseline, --common, --key, --report, --by, --max-words and others as `comparing`."""
 
 
 @dataclass(frozen=True)

@@ -306,6 +306,15 @@ key_option = click.option(
 )
 
 
+max_words_option = click.option(
+    "--max-words",
+    metavar="N",
+    type=click.IntRange(1),
+    help="Leave out the samples in which a text of any system has over N words, and count them.",
+)
+"""--max-words, for all systems alike."""
+
+
 @dataclass(frozen=True)
 class Display:
     """Which outputs tables have, and how their numbers are shown."""

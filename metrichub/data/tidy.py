@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from metrichub.data.logs import read
 from metrichub.data.metadata import Frame
 from metrichub.data.samples import NOT_IN_ALL, Samples
 from metrichub.data.values import as_list, is_missing, named_values, paths_of
-from metrichub.errors import InputError, listed
+from metrichub.errors import InputError, MissingColumn, listed
 
 _IDENTIFY = ("subset", "task", "id", "epoch")
 """What identifies a sample, if it has an id."""
@@ -198,6 +199,40 @@ def matched(
             remarks.append(f"rows of the same {listed(names)} are paired in their order")
         chosen[name] = replace(taken, remarks=tuple(remarks))
     return chosen
+
+
+def without_long_texts(
+    systems: Mapping[str, Samples],
+    max_words: int,
+    needed: Mapping[str, str],
+    mapping: Mapping[str, str] | None = None,
+) -> dict[str, Samples]:
+    """The systems without the samples in which a text of any system has more words; remarks say so.
+
+    The systems have the same samples in the same order. `needed` maps a column to a metric that
+    asks for it, `mapping` a column to its name in the data.
+    """
+    long: set[int] = set()
+    for samples in systems.values():
+        with suppress(MissingColumn):  # Measuring says it.
+            for name in resolve(needed, samples, mapping).values():
+                words = map(_most_words, samples.column(name))
+                long |= {row for row, number in enumerate(words) if number > max_words}
+    chosen: dict[str, Samples] = {}
+    for name, samples in systems.items():
+        taken = samples.take([row for row in range(samples.size) if row not in long])
+        left_out = f"{len(long)} of {samples.size} samples are left out"
+        remark = f"{left_out}, as they have a text of over {max_words:,} words"
+        chosen[name] = replace(taken, remarks=(*taken.remarks, remark)) if long else samples
+    return chosen
+
+
+def _most_words(value: Any) -> int:
+    """The number of words of a text, or of the longest one in a list or an object."""
+    if isinstance(value, str):
+        return len(value.split())
+    items = value.values() if isinstance(value, Mapping) else value
+    return max(map(_most_words, items), default=0) if isinstance(items, Iterable) else 0
 
 
 def _text(value: Any) -> str:

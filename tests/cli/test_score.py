@@ -414,4 +414,4 @@ def test_a_table_of_worst_samples_isn_t_in_csv_nor_of_sums() -> None:
     _write_words()
     assert "CSV has one table" in error(run(*_WORST, "--worst", "wer=3", "-o", "s.csv"), 2)
     keyed = error(run(*_WORST, "--worst", "wer=3", "--key", "utt_id"), 2)
-    assert "--worst, --report and --by need the samples" in keyed
+    assert "--worst, --report, --by and --max-words need the samples" in keyed
