@@ -64,9 +64,13 @@ class TranslationEditRate(Metric):
     def explain(self, prediction: str, references: Sequence[str]) -> highlight.Step:
         """The shifts, and the alignment with the closest reference after them."""
         (predicted,) = self._prepared(Texts([prediction]), 1)
-        reference = self._prepared(Texts(references), 2)
-        steps = [highlight.aligned_after_shifts(predicted, text, "none") for text in reference]
-        return min(steps, key=lambda step: int(step["edits"]))
+        expected = self._prepared(Texts(references), 2)
+        closest = 0
+        if len(expected) > 1:
+            closest = int(
+                shift_edits(Texts([predicted] * len(expected)), expected, "none").argmin()
+            )
+        return highlight.aligned_after_shifts(predicted, expected[closest], "none")
 
     def _prepared(self, texts: Texts, passes: int) -> Texts:
         texts = texts if self.case_sensitive else texts.lower()
