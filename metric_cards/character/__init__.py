@@ -30,8 +30,10 @@ class CharacTer(Metric):
         return Measured({"score": scores, **unsearched}, reasons)
 
     def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
-        """How many samples have other shifts than the best, for their length."""
-        if not (number := int(totals.get("noted_unsearched", 0))):
+        """For how many samples the search for shifts was stopped."""
+        # A fraction of a sample is one of several references.
+        number = int(np.ceil(totals.get("noted_unsearched", 0)))
+        if not number:
             return ()
         samples = "1 sample" if number == 1 else f"{number} samples"
         return (f"the shifts of {samples} weren't searched to the end, as the texts are too long",)
