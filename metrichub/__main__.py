@@ -15,7 +15,14 @@ def start() -> None:
     except KeyboardInterrupt:
         sys.stderr.write("metrichub: interrupted\n")
         sys.exit(130)
-    main(prog_name="metrichub")
+    try:
+        main(prog_name="metrichub")
+    except SystemExit as end:
+        if end.code == 130:
+            # What was measured would be taken apart object by object, which takes seconds.
+            sys.stdout.flush()
+            os._exit(130)
+        raise
 
 
 if __name__ == "__main__":

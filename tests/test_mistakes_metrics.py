@@ -1,5 +1,6 @@
 """Metrics that fail: the error names the metric and the sample, and has the cause."""
 
+import json
 import traceback
 from dataclasses import dataclass
 from pathlib import Path
@@ -168,3 +169,59 @@ def test_the_command_line_says_it_in_one_line(tmp_path: Path, workers: str, plac
     )
     result = program(*command, "--debug", cwd=tmp_path, env=plugins.environment(tmp_path))
     assert 'return {"fine": 1.0}[prediction]' in result.stderr
+
+
+BEHAVIOURS = {
+    "quits": ("        raise SystemExit(0)", 70, "toy failed on sample 0: SystemExit: 0"),
+    "interrupts": ("        raise KeyboardInterrupt", 70, "toy failed on sample 0: Keyboard"),
+    "returns_text": ("        return 'good'", 2, "toy returned 'good' (str), not a number or a"),
+    "prints": ("        print('hello')\n        return 1.0", 0, "hello"),
+}
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+@pytest.mark.parametrize("behaviour", BEHAVIOURS)
+def test_no_metric_ends_a_run_quietly_or_prints_between_its_numbers(
+    tmp_path: Path, behaviour: str, workers: str
+) -> None:
+    body, status, said = BEHAVIOURS[behaviour]
+    code = PLUGIN.replace('        return {"fine": 1.0}[prediction]', body)
+    plugins.metric(tmp_path, "toy_pack", "toy", code=code)
+    plugins.distribution(tmp_path, "toy-dist", ["toy = toy_pack.toy:Toy"])
+    write(str(tmp_path / "a.jsonl"), [{"prediction": "fine"}] * 3)
+    options = ("--workers", workers, "--format", "json", "--fail-under", "toy=0.5")
+    environment = plugins.environment(tmp_path)
+    result = program("score", "a.jsonl", "-m", "toy", *options, cwd=tmp_path, env=environment)
+    assert (result.returncode, said in result.stderr) == (status, True)
+    if status:
+        assert result.stdout == ""
+    else:
+        assert json.loads(result.stdout)["scores"] == {"toy": {"score": 1.0}}
+    if workers == "1":
+        checked = program("check", "toy", cwd=tmp_path, env=environment)
+        assert checked.returncode == 1
+        assert "contract tests pass" in checked.stdout
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("import sys\nsys.exit(0)", "is installed but can't be imported: SystemExit: 0"),
+        ("raise KeyboardInterrupt", "is installed but can't be imported: KeyboardInterrupt"),
+        (PLUGIN, "doesn't score without its card"),
+    ],
+)
+def test_a_metric_that_cant_be_imported_or_has_no_card_doesnt_score(
+    tmp_path: Path, code: str, said: str
+) -> None:
+    plugins.metric(tmp_path, "toy_pack", "toy", code=code)
+    plugins.distribution(tmp_path, "toy-dist", ["toy = toy_pack.toy:Toy"])
+    if code is PLUGIN:
+        (tmp_path / "toy_pack" / "toy" / "README.md").unlink()
+    write(str(tmp_path / "a.jsonl"), [{"prediction": "fine"}] * 3)
+    environment = plugins.environment(tmp_path)
+    result = program("score", "a.jsonl", "-m", "toy", cwd=tmp_path, env=environment)
+    assert result.returncode in (2, 5)
+    assert said in result.stderr
+    listed = program("doctor", cwd=tmp_path, env=environment)
+    assert (listed.returncode, "toy-dist/toy" in listed.stdout) == (5, True)

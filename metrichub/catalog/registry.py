@@ -26,6 +26,7 @@ from metrichub.errors import (
     SpecError,
     UnknownMetric,
     did_you_mean,
+    is_foreign,
     listed,
 )
 
@@ -123,7 +124,9 @@ class Entry:
         module, _, attribute = self.value.partition(":")
         try:
             return getattr(importlib.import_module(module), attribute)
-        except (Exception, SystemExit) as error:
+        except BaseException as error:
+            if not is_foreign(error):
+                raise
             if not self.problem and (lacking := self.lacking):
                 raise lacking from error
             raise BrokenMetric(

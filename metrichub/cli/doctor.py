@@ -18,7 +18,15 @@ from metrichub.catalog.listing import screen_width
 from metrichub.catalog.registry import Entry, Registry, registry
 from metrichub.catalog.requirements import lacking_of_extras
 from metrichub.cli.output import as_json
-from metrichub.cli.program import Command, is_verbose, plain, screened, styled, version
+from metrichub.cli.program import (
+    Command,
+    is_verbose,
+    plain,
+    printed_aside,
+    screened,
+    styled,
+    version,
+)
 from metrichub.errors import MetrichubError
 from metrichub.models.resolve import EMBEDDERS, JUDGES, RESOLVERS, VARIABLES, about, judge_of
 from metrichub.models.secrets import without_password
@@ -122,7 +130,8 @@ def _broken(installed: Registry) -> Iterator[tuple[str, str]]:
             continue
         try:
             _ = entry.card
-            load_metric(entry.qualified).inputs()
+            with printed_aside():
+                load_metric(entry.qualified).inputs()
         # A plugin's code may raise anything as it is imported.
         except Exception as error:  # noqa: BLE001
             if entry.problem or not entry.lacking:

@@ -14,7 +14,7 @@ import click
 
 from metrichub.catalog.requirements import optional_package
 from metrichub.cli.output import progress
-from metrichub.cli.program import Settings, note
+from metrichub.cli.program import Settings, note, printed_aside
 from metrichub.cli.shared_options import MetricOptions, option_group
 from metrichub.data.columns import column_of
 from metrichub.data.files import read_log
@@ -158,7 +158,8 @@ def chosen_hub(
     metrics = list(map(_with_module, metrics))
     options: dict[str, Any] = {"extract": chosen.extract, "reduce": chosen.reduce}
     options["extract_references"] = chosen.extract_references
-    hub = Hub(metrics, **options, **judging.for_hub())
+    with printed_aside():
+        hub = Hub(metrics, **options, **judging.for_hub())
     if settings := click.get_current_context().find_object(Settings):
         settings.asks_models = any(map(_asks_a_model, hub.metrics))
     return hub
@@ -197,7 +198,8 @@ def measure(
     needs = hub.needs()
     clusters = {click.get_current_context().params.get("cluster", "none")} - {"auto", "none", *key}
     readings = {name: Reading(batches, needs, chosen.columns) for name, batches in systems.items()}
-    with progress(lambda: expected_work(readings.values(), len(hub.metrics))) as advance:
+    showing = progress(lambda: expected_work(readings.values(), len(hub.metrics)))
+    with showing as advance, printed_aside():
         measured = hub.evaluate_all(
             readings,
             columns=chosen.columns,

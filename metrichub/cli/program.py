@@ -5,16 +5,20 @@ from __future__ import annotations
 import logging
 import os
 import shutil
+import signal
 import sys
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, redirect_stdout
 from copy import copy
 from dataclasses import dataclass
+from errno import ENOSPC
 from functools import cached_property, partial
 from importlib import import_module
 from importlib.util import find_spec
 from inspect import cleandoc
 from pathlib import Path
+from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
@@ -24,12 +28,14 @@ from metrichub.cli.screen import screened as screened
 from metrichub.cli.screen import styled as styled
 from metrichub.cli.screen import wrapped as wrapped
 from metrichub.errors import (
+    Interruption,
     MetrichubError,
     MissingDependency,
     Pending,
     ScoringError,
     Words,
     did_you_mean,
+    is_foreign,
     printable,
     without_warnings,
 )
@@ -180,7 +186,9 @@ def _loaded(point: EntryPoint) -> click.Command:
     failed = f"{owner}'s command {point.name!r} can't be loaded"
     try:
         command = point.load()
-    except Exception as error:
+    except BaseException as error:
+        if not is_foreign(error):
+            raise
         raise ImportError(f"{failed}: {error!r}") from error
     if not isinstance(command, click.Command):
         raise ImportError(f"{failed}: it is {command!r}, not a click command")
@@ -301,10 +309,10 @@ class Program(click.Group):
         logging.getLogger("metrichub").addHandler(notes)
         try:
             # Notes are printed.
-            with without_warnings():
+            with without_warnings(), _signals_watched(settings):
                 status = super().main(args, prog_name or "metrichub", obj=settings, **extra)
         # The last resort: every error ends as one line and a status.
-        except Exception as error:  # noqa: BLE001
+        except (Exception, SystemExit) as error:  # noqa: BLE001
             if settings.debug:
                 click.echo(printable(traceback.format_exc(), lines=True), err=True)
             status = _report(error, settings)
@@ -323,6 +331,44 @@ class Program(click.Group):
             # The interpreter flushes stdout once more at its end; that has to go nowhere.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             ctx.exit(_CLOSED_PIPE)
+
+
+@contextmanager
+def _signals_watched(settings: Settings) -> Iterator[None]:
+    """Know Ctrl-C from an exception of a metric's own, and say what a SIGTERM ends."""
+
+    def interrupt(*_: object) -> NoReturn:
+        Interruption.pressed = True
+        raise KeyboardInterrupt
+
+    def terminate(*_: object) -> None:
+        context = click.get_current_context(silent=True)
+        command = context.command_path if context else "metrichub"
+        # Whatever was being written, this is a line by itself.
+        os.write(2, f"metrichub: terminated: {command}{_kept(settings)}\n".encode())
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    handlers = {signal.SIGINT: interrupt, signal.SIGTERM: terminate}
+    usual = (signal.default_int_handler, signal.SIG_DFL)
+    before = {number: signal.getsignal(number) for number in handlers}
+    if current_thread() is not main_thread() or any(old not in usual for old in before.values()):
+        yield
+        return
+    Interruption.pressed = False
+    try:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        yield
+    finally:
+        Interruption.pressed = None
+        for number, old in before.items():
+            signal.signal(number, old)
+
+
+def _kept(settings: Settings) -> str:
+    stored = "; the judges' answers are stored: repeat the command to continue"
+    return stored if settings.asks_models else ""
 
 
 def _check_repeated(ctx: click.Context, args: Sequence[str]) -> None:
@@ -346,12 +392,11 @@ def _check_repeated(ctx: click.Context, args: Sequence[str]) -> None:
         _check_repeated(click.Context(sub, ctx, more[0], **sub.context_settings), more[1:])
 
 
-def _report(error: Exception, settings: Settings) -> int:
+def _report(error: Exception | SystemExit, settings: Settings) -> int:
     """Say what went wrong, in one line; the exit status that it means."""
     match error:
         case click.Abort():
-            stored = "; the judges' answers are stored: repeat the command to continue"
-            click.echo(f"metrichub: interrupted{stored if settings.asks_models else ''}", err=True)
+            click.echo(f"metrichub: interrupted{_kept(settings)}", err=True)
             return _INTERRUPTED
         case click.UsageError():
             help_ = error.ctx.command_path if error.ctx else "metrichub"
@@ -371,7 +416,10 @@ def _report(error: Exception, settings: Settings) -> int:
             say(error.worded(REMEDIES), "pending" if isinstance(error, Pending) else "error")
             return error.exit_status
         case OSError():
-            say(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+            # Whatever writes a file names it.
+            full = f"standard output can't be written: {error.strerror}"
+            unnamed = full if error.errno == ENOSPC else str(error)
+            say(f"{error.filename}: {error.strerror}" if error.filename else unnamed)
             return 2
         case ImportError():
             say(f"a package is missing or broken: {error}")
@@ -386,6 +434,11 @@ def say(message: str, what: str = "error") -> None:
     if sys.stderr.isatty():
         text = "\n".join(wrapped(text, shutil.get_terminal_size().columns))
     click.echo(text, err=True)
+
+
+def printed_aside() -> AbstractContextManager[Any]:
+    """What metrics print inside this block goes to stderr, so that JSON on stdout stays JSON."""
+    return redirect_stdout(sys.stderr)
 
 
 def note(message: str) -> None:

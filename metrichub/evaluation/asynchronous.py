@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from metrichub.data.batch import View
 from metrichub.data.values import json_value
-from metrichub.errors import CellError, JudgeError, MetrichubError, ScoringError
+from metrichub.errors import CellError, JudgeError, ScoringError, is_foreign
 from metrichub.evaluation.explanation import (
     CUT,
     Failed,
@@ -103,10 +103,10 @@ async def _observe(
                     tracker.over = last
                     raise
             return _Done(Failed(str(error), pending), [], [])
-        except MetrichubError as error:
+        except BaseException as error:
             CellError.check(error, sample)
-            raise
-        except Exception as error:
+            if not is_foreign(error):
+                raise
             raise ScoringError(metric.name, error_line(error), sample) from error
         finally:
             left[metric.name][sample] -= 1

@@ -17,8 +17,8 @@ from metrichub.data.batch import Block, View
 from metrichub.errors import (
     CellError,
     MetricError,
-    MetrichubError,
     ScoringError,
+    is_foreign,
     what,
 )
 from metrichub.evaluation.explanation import error_line
@@ -100,9 +100,9 @@ def scoring_errors(metric: Metric, sample: int | None = None) -> Iterator[None]:
     """
     try:
         yield
-    except (MetrichubError, MemoryError):
-        raise
-    except Exception as error:
+    except BaseException as error:
+        if not is_foreign(error):
+            raise
         raise ScoringError(metric.name, error_line(error), sample) from error
 
 
@@ -133,9 +133,11 @@ def _first_alone(metric: Metric, block: Block, kind: type[BaseException]) -> int
         try:
             metric.measure(**view.arguments)  # type: ignore[attr-defined]  # the author's
         # Whatever was raised over all samples is looked for.
-        except Exception as error:  # noqa: BLE001  # the author's
+        except BaseException as error:
             if type(error) is kind:
                 return sample
+            if not isinstance(error, Exception):
+                raise
     return None
 
 
@@ -226,6 +228,8 @@ def scores_of(
     statistics = {"count": count, **arrays} if takes_count(metric, method) else arrays
     with np.errstate(all="ignore"), scoring_errors(metric):
         outputs = getattr(metric, method)(**statistics)
+    if not isinstance(outputs, Mapping):
+        raise MetricError(f"{metric.name}: {method} returned {what(outputs)}, not scores by name")
     if "score" not in outputs and metric.statistics() is None:
         raise MetricError(f"{metric.name} returned {', '.join(outputs)}; call one of them 'score'")
     # Without a card, what is returned says what the outputs are.
@@ -250,7 +254,10 @@ def sample_scores(metric: Metric, rows: Stats) -> dict[str, NDArray[np.float64]]
 def _measure_all(metric: Metric, view: View) -> Measured:
     with scoring_errors(metric):
         result = metric.measure(**view.arguments)  # type: ignore[attr-defined]  # the author's
-    return result if isinstance(result, Measured) else Measured(result, {})
+    measured = result if isinstance(result, Measured) else Measured(result, {})
+    if not isinstance(measured.statistics, Mapping):
+        raise MetricError(f"{metric.name}: measure returned {what(result)}, not arrays by name")
+    return measured
 
 
 def _observe_all(metric: Metric, raw_rows: Iterable[Any]) -> Measured:
@@ -294,10 +301,10 @@ def _observed(metric: Metric, view: View) -> Iterator[Any]:
     try:
         for row, values in enumerate(zip(*view.arguments.values(), strict=True)):  # noqa: B007  # in errors
             yield observe(**dict(zip(names, values, strict=True)))
-    except (MetrichubError, MemoryError) as error:
+    except BaseException as error:
         CellError.check(error, _sample_of(view, row))
-        raise
-    except Exception as error:
+        if not is_foreign(error):
+            raise
         raise ScoringError(metric.name, error_line(error), _sample_of(view, row)) from error
 
 

@@ -14,7 +14,7 @@ from itertools import chain, islice
 from threading import Thread, current_thread, main_thread
 from typing import TYPE_CHECKING, Any
 
-from metrichub.errors import MetricError, ScoringError
+from metrichub.errors import Interruption, MetricError, ScoringError
 from metrichub.evaluation.measurement import Measurement
 from metrichub.models.secrets import secrets_travel
 from metrichub.models.usage import share_limits
@@ -150,6 +150,9 @@ def _settle(workers: int, folder: str, environment: Mapping[str, str], ignored: 
     global _side_by_side  # a process is told once, at its start
     _side_by_side = workers
     share_limits(workers)
+    # What a metric prints must not stand in the middle of a result.
+    sys.stdout = sys.stderr
+    Interruption.pressed = False
     signal.signal(signal.SIGINT, signal.SIG_IGN if ignored else _interrupt)
     if sys.platform != "win32":
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
@@ -163,7 +166,7 @@ def _settle(workers: int, folder: str, environment: Mapping[str, str], ignored: 
 def _interrupt(*_: object) -> None:
     """End what is measured, now and later; half a result would be waited for without end."""
     global _interrupted  # a handler of signals has no other way
-    _interrupted = True
+    _interrupted = Interruption.pressed = True
     if _measuring:
         raise KeyboardInterrupt
 

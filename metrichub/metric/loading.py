@@ -14,7 +14,7 @@ from metrichub.catalog.card import Card
 from metrichub.catalog.frontmatter import Scale
 from metrichub.catalog.parameters import make, off_default
 from metrichub.catalog.registry import registry, spec_of
-from metrichub.errors import BrokenMetric, MetricError, ParameterError, SpecError, what
+from metrichub.errors import BrokenMetric, CardError, MetricError, ParameterError, SpecError, what
 from metrichub.metric.base import Metric, arguments_of
 
 MetricLike = str | Metric | Callable[..., Any]
@@ -38,6 +38,7 @@ def load_metric(spec: str | Callable[..., Any], /, **parameters: object) -> Metr
         UnknownMetric: no installed metric has this name.
         ParameterError: a parameter is unknown, or its value isn't allowed.
         BrokenMetric: the installed metric can't be imported, or isn't a metric class.
+        CardError: it has no card.
     """
     if is_function(spec):
         return load_function(spec, parameters)
@@ -55,6 +56,8 @@ def load_metric(spec: str | Callable[..., Any], /, **parameters: object) -> Metr
     if not (isinstance(loaded, type) and issubclass(loaded, Metric)):
         raise BrokenMetric(f"{entry.qualified}: {entry.value} isn't a subclass of metrichub.Metric")
     metric: Metric = make(loaded, values, entry.name)
+    if not metric.card.path and entry.problem:
+        raise CardError(f"{entry.qualified} doesn't score without its card: {entry.problem}")
     return with_extraction(metric)
 
 

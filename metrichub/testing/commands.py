@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sys
+from contextlib import redirect_stdout
 
 import click
 
@@ -28,7 +30,9 @@ def check(context: click.Context, names: tuple[str, ...], update: bool, form: st
     for name in names:
         if update and update_card(name):
             note(f"updated the card of {name}")
-        findings[name] = findings_of(name)
+        # What a metric prints must not stand between the findings.
+        with redirect_stdout(sys.stderr):
+            findings[name] = findings_of(name)
         if form == "text":
             _show(name, findings[name])
     if form == "json":

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from metrichub.catalog.card import with_blocks
 from metrichub.catalog.registry import registry, spec_of
-from metrichub.errors import MetrichubError, MissingDependency, MissingModel
+from metrichub.errors import MetrichubError, MissingDependency, MissingModel, is_foreign
 from metrichub.testing import card_laws, footprint, laws
 from metrichub.testing.under_test import Broken, MetricUnderTest
 
@@ -156,7 +156,8 @@ def _finding(number: int, law: Any, under_test: MetricUnderTest) -> Finding:
         raise
     except (Broken, MetrichubError) as error:
         return Finding(number, title, str(error))
-    # Whatever a metric raises is what is wrong with it.
-    except Exception as error:  # noqa: BLE001
+    except BaseException as error:
+        if not is_foreign(error):
+            raise
         return Finding(number, title, f"{type(error).__name__}: {error}")
     return Finding(number, title, None)
