@@ -24,13 +24,15 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
-from copy import deepcopy
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import click
 
+from benchmarks.mutated import examples, mutated, mutated_value
+
+_LOGS = Path(__file__).parent.parent / "examples" / "logs"
 _SECONDS, _BYTES = 12.0, 1_000_000_000
 _STATUSES = (0, 1, 2, 3, 4, 5)
 _AT_A_TIME = 250
@@ -187,6 +189,10 @@ def drawn(draw: random.Random) -> list[str]:
     """The arguments of a case, whose files lie in the working directory."""
     if draw.random() < 0.1:
         return ["compare", saved(draw, 0), saved(draw, draw.choice((0, 1, 1, 3)))]
+    if draw.random() < 0.2:
+        return mutated_sample(draw)
+    if draw.random() < 0.1:
+        return mutated_log(draw)
     table = rows(draw)
     names = [written(draw, table)]
     if draw.random() < 0.2:
@@ -217,21 +223,35 @@ def written(draw: random.Random, table: list[dict[str, Any]]) -> str:
     return name
 
 
+def mutated_sample(draw: random.Random) -> list[str]:
+    """A metric and the columns of its card's example, a value of which is changed."""
+    example = draw.choice(examples())
+    columns = mutated(draw, example.columns)
+    table = [
+        dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)
+    ]
+    name = f"file{draw.randrange(10**6)}.jsonl"
+    Path(name).write_bytes(_jsonl(draw, table))
+    return ["score", name, "-m", example.metric]
+
+
+def mutated_log(draw: random.Random) -> list[str]:
+    """A log of another tool with a value changed."""
+    path = draw.choice(sorted(_LOGS.rglob("*.json*")))
+    lines = path.read_text("utf-8").splitlines() if path.suffix == ".jsonl" else [path.read_text()]
+    place = draw.randrange(len(lines))
+    lines[place] = json.dumps(mutated_value(draw, json.loads(lines[place])))
+    folder = Path(f"logs{draw.randrange(10**6)}")
+    folder.mkdir()
+    (folder / path.name).write_text("\n".join(lines), encoding="utf-8")
+    return ["score", str(folder / path.name), draw.choice(("--as-recorded", "-mexact_match"))]
+
+
 def saved(draw: random.Random, changes: int) -> str:
     """A saved report with so many of its values changed or left out; its name."""
     report = json.loads(_report())
     for _ in range(changes):
-        inside = report
-        while isinstance(inside, (dict, list)) and inside:
-            outer, keys = inside, list(inside) if isinstance(inside, dict) else range(len(inside))
-            key = draw.choice(keys)
-            inside = outer[key]
-            if draw.random() < 0.3:
-                break
-        if draw.random() < 0.3:
-            del outer[key]
-        else:
-            outer[key] = deepcopy(draw.choice(ODD))
+        report = mutated_value(draw, report)
     name = f"report{draw.randrange(10**6)}.json"
     Path(name).write_text(json.dumps(report), encoding="utf-8")
     return name

@@ -25,6 +25,9 @@ class Judgement(NamedTuple):
     valid: int
 
 
+_LOOP = "a $ref leads back to itself"
+
+
 class Schema:
     """A JSON Schema of the draft that its `$schema` names, 2020-12 where it names none."""
 
@@ -66,13 +69,28 @@ class Schema:
         checker = kind.FORMAT_CHECKER if formats else None
         self._contents = contents
         self._validator = kind(contents, registry=REGISTRY, format_checker=checker)
+        try:
+            self._required(None)
+            next(self._validator.iter_errors(None), None)
+        except RecursionError:
+            raise BrokenSchema(_LOOP) from None
+        # What can't be compared isn't satisfied.
+        except (ArithmeticError, ValueError):
+            pass
 
     def judge(self, reading: Reading) -> Judgement:
-        """The parts of the schema that a text's value satisfies; none without a value."""
+        """The parts of the schema that a text's value satisfies; none without a value.
+
+        Raises:
+            BrokenSchema: a reference leads back to itself.
+        """
         wrong: set[Path] = {()}
         if reading.problem is None:
             wrong = set(self._wrong(reading.value))
-        fields = self._required(reading.value) or self._required({})
+        try:
+            fields = self._required(reading.value) or self._required({})
+        except RecursionError:
+            raise BrokenSchema(_LOOP) from None
         present = [path for path, is_there in fields.items() if is_there]
         valid = [path for path in present if path not in wrong]
         return Judgement(not wrong, len(fields), len(present), len(valid))

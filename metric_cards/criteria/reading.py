@@ -91,9 +91,10 @@ def _criterion(metric: str, item: Any) -> Criterion:
         raise InputError(f"{metric}: a criterion is {what(item)}, neither a text nor an object")
     text, points, tags = item.get("criterion"), item.get("points", 1), item.get("tags") or ()
     if not isinstance(text, str):
+        names = listed(map(repr, item)) if item else "nothing"
         grades = "; descriptions of scores are for the metric rubric"
         raise InputError(
-            f"{metric}: an object with {listed(map(repr, item))} has no text as 'criterion'"
+            f"{metric}: an object with {names} has no text as 'criterion'"
             f"{grades if 'score1_description' in item else ''}"
         )
     # Rows of Arrow have the keys of all, null where a row has none.
@@ -104,7 +105,7 @@ def _criterion(metric: str, item: Any) -> Criterion:
         raise InputError(
             f"{metric}: the points of {text!r} are {what(points)}, not a finite number"
         )
-    tags = (tags,) if isinstance(tags, str) else tuple(tags)
-    if not all(isinstance(tag, str) for tag in tags):
+    tags = (tags,) if isinstance(tags, str) else tags
+    if not isinstance(tags, (list, tuple)) or not all(isinstance(tag, str) for tag in tags):
         raise InputError(f"{metric}: the tags of {text!r} are {what(tags)}, not a list of texts")
-    return Criterion(text, points, tags)
+    return Criterion(text, points, tuple(tags))

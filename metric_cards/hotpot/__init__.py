@@ -62,14 +62,18 @@ class Hotpot(Metric):
     def _read(self, column: str, facts: Sequence[Any]) -> set[Hashable]:
         if len(facts) == 1 and isinstance(facts[0], Mapping):
             columns = [facts[0].get(name) for name in ("title", "sent_id")]
-            facts = list(zip(*columns, strict=True)) if None not in columns else facts
+            titles, sentences = (c if isinstance(c, (list, tuple)) else [] for c in columns)
+            if titles and len(titles) == len(sentences):
+                facts = list(zip(titles, sentences, strict=True))
         return {self._fact(column, fact) for fact in facts}
 
     def _fact(self, column: str, fact: Any) -> Hashable:
         if isinstance(fact, str):
             return fact
-        if isinstance(fact, (list, tuple)) and len(fact) == 2 and isinstance(fact[0], str):
-            return tuple(fact)
+        if isinstance(fact, (list, tuple)) and len(fact) == 2:
+            title, sentence = fact
+            if isinstance(title, str) and isinstance(sentence, Hashable):
+                return title, sentence
         raise InputError(
             f"{self.name}: {column} has {fact!r}, which isn't a fact; give a title and the number "
             "of a sentence, or a text"

@@ -54,7 +54,12 @@ class JsonSchemaMatch(Metric):
             InputError: the sample's schema is broken.
         """
         reading = read(unfenced(prediction) if self.extract else prediction)
-        matched, required, present, valid = self._schema(schema).judge(reading)
+        try:
+            matched, required, present, valid = self._schema(schema).judge(reading)
+        except BrokenSchema as error:
+            which = f"the column 'schemas' holds {what(schema)}, which"
+            which = "the schema" if self.schema else which
+            raise InputError(f"{self.name}: {which} isn't a JSON Schema: {error}") from None
         return {
             "matched": matched,
             "parsed": reading.problem is None,
@@ -83,13 +88,7 @@ class JsonSchemaMatch(Metric):
     def _schema(self, schema: Any) -> Schema:
         if isinstance(self.schema, str):
             return compiled(self.schema, self.formats)
-        try:
-            return compiled(_text(schema, files=False), self.formats)
-        except BrokenSchema as error:
-            raise InputError(
-                f"{self.name}: the column 'schemas' holds {what(schema)}, "
-                f"which isn't a JSON Schema: {error}"
-            ) from None
+        return compiled(_text(schema, files=False), self.formats)
 
 
 def _text(schema: object, files: bool) -> str:

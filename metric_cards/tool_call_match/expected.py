@@ -65,15 +65,19 @@ def _function(name: str, described: Mapping[str, Any]) -> Function:
     parameters = described.get("parameters") or {}
     if not isinstance(parameters, Mapping):
         raise Unreadable(f"the parameters of {name} aren't an object")
-    properties = {
+    properties, required = parameters.get("properties") or {}, parameters.get("required")
+    required = [] if required is None else required
+    if not isinstance(properties, Mapping):
+        raise Unreadable(f"the properties of {name} aren't an object")
+    if not isinstance(required, list) or not all(isinstance(key, str) for key in required):
+        raise Unreadable(f"what {name} requires isn't a list of names")
+    types = {
+        key: _types(f"{name}.{key}", value)
+        for key, value in properties.items()
         # Tables with typed columns fill in null for what an object doesn't have.
-        key: value
-        for key, value in (parameters.get("properties") or {}).items()
         if value is not None
     }
-    types = {key: _types(f"{name}.{key}", value) for key, value in properties.items()}
-    required = parameters.get("required")
-    return Function(types, () if required is None else list(required))
+    return Function(types, required)
 
 
 def _types(path: str, described: Any) -> tuple[type, type | None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import takewhile
 from typing import Any
 
@@ -79,5 +79,6 @@ def _is_list(value: Any, way: TextOf | None) -> bool | None:
         return None
     if isinstance(value, Mapping):
         return way != LISTS
-    of_texts = all(item is None or isinstance(item, str) for item in value)
-    return not isinstance(value, str) and (way is not None or of_texts)
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        return False
+    return way is not None or all(item is None or isinstance(item, str) for item in value)
