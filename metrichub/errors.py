@@ -350,25 +350,6 @@ class SiteError(MetrichubError, RuntimeError):
     exit_status = 1
 
 
-class Interruption:
-    """Ctrl-C: None where nobody watches for it, else whether it was pressed."""
-
-    pressed: ClassVar[bool | None] = None
-
-
-def is_foreign(error: BaseException) -> bool:
-    """Whether the code of others raised an exception, rather than metrichub or whoever ends it.
-
-    `sys.exit` in a metric is an error of the metric, and so is a KeyboardInterrupt that nobody
-    pressed.
-    """
-    if isinstance(error, KeyboardInterrupt):
-        return Interruption.pressed is False
-    return isinstance(error, (Exception, SystemExit)) and not isinstance(
-        error, (MetrichubError, MemoryError)
-    )
-
-
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Up to three near matches as "; did you mean 'x' or 'y'?", or nothing."""
     import difflib

@@ -11,7 +11,7 @@ import re
 
 import numpy as np
 
-from metrichub.text import Texts, Tokens, well_formed
+from metrichub.text import Texts, Tokens, segments
 
 # What a rule needs one of, its pattern, and what takes the match's place. The order matters.
 _RULES = tuple(
@@ -55,19 +55,13 @@ class _WordTokens:
 
     def __call__(self, text: str) -> list[str]:
         """The tokens of a text."""
-        from sentencex import segment
-
-        # sentencex takes no lone surrogates.
-        sentences = segment("en", well_formed(text))
-        return [token for sentence in sentences for token in remembered_tokens(sentence)]
+        return [token for sentence in segments(text) for token in remembered_tokens(sentence)]
 
     def of_column(self, texts: Texts) -> Tokens:
         """The tokens of every text, looked up once for each distinct chunk at its place."""
-        from sentencex import segment
-
         firsts, ends, plain = [], [], []
         for text, start in zip(texts, texts.characters.rows.tolist(), strict=False):
-            sentences = segment("en", well_formed(text))
+            sentences = segments(text)
             apart = "".join(sentences) == text and all(s.endswith(" ") for s in sentences[:-1])
             plain.append(apart and all(map(_is_plain, sentences)))
             for sentence in sentences if plain[-1] else ():

@@ -77,8 +77,6 @@ class InstructionFollowing(Metric):
         return [self._check(name, values) for name, values in zip(names, arguments, strict=True)]
 
     def _check(self, instruction: Any, kwargs: Any) -> Check:
-        if not isinstance(instruction, str):
-            raise InputError(f"{self.name}: an instruction is {what(instruction)}, not a name")
         arguments = read(kwargs).value if isinstance(kwargs, str) else kwargs
         if not isinstance(arguments, Mapping) and kwargs is not None:
             raise InputError(

@@ -220,7 +220,7 @@ def check_of(instruction: str, kwargs: Mapping[str, Any], splitter: Splitter) ->
         ValueError: there is no such instruction, or an argument is missing, isn't valid or isn't
             one of the instruction's; the text says which.
     """
-    if instruction not in INSTRUCTIONS:
+    if not isinstance(instruction, str) or instruction not in INSTRUCTIONS:
         raise ValueError("isn't an instruction of IFEval")
     kinds, follows, splits = INSTRUCTIONS[instruction]
     kwargs = {name: value for name, value in kwargs.items() if value is not None}

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from metric_cards.readability.familiar import easy_words, is_familiar
 from metric_cards.readability.syllables import ENGLISH, dictionary_syllables, syllables
+from metrichub.text import segments
 
 WORD = re.compile(r"(?:[^\W\d_]\.){2,}|[^\W_]+(?:(?:['’‐‑-]|(?<=\d)[.,:](?=\d))[^\W_]+)*")
 """An abbreviation with points, or letters and digits with what joins them."""
@@ -136,11 +137,7 @@ def of_textstat(text: str, language: str) -> Counts:
 
 def _sentences(text: str, language: str) -> list[list[str]]:
     """The words of each sentence that has any."""
-    from sentencex import segment
-
-    # sentencex takes no lone surrogates; no word holds one.
-    readable = text if text.isascii() else text.encode("utf-8", "replace").decode()
-    by_sentence = (WORD.findall(sentence) for sentence in segment(language, readable))
+    by_sentence = (WORD.findall(sentence) for sentence in segments(text, language))
     return [words for words in by_sentence if words]
 
 

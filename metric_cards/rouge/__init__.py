@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Literal, NamedTuple
@@ -25,6 +24,7 @@ from metrichub.text import (
     lengths,
     porter,
     row_sums,
+    segments,
     union_lcs,
 )
 
@@ -38,7 +38,6 @@ _OUTPUTS = (
 _ORDERS = {f"rouge{n}": n for n in range(1, 10)}
 _OTHER, _SYMBOL = 1, 2
 _WIDE = Classes(lambda c: _SYMBOL if category(c) == "S" else _OTHER)
-_SURROGATES = re.compile("[\ud800-\udfff]")
 _MARK = "<n>"
 _SYMBOLS_ALONE = "no reference has a letter or a digit, only symbols"
 
@@ -289,11 +288,7 @@ def _split(texts: Texts) -> Texts:
 
 
 def _lines(text: str) -> str:
-    from sentencex import segment
-
-    # sentencex takes no lone surrogates; no tokenizer reads them or their stand-in.
-    lines = _SURROGATES.sub("\ufffd", text).split("\n")
-    return "\n".join(sentence for line in lines for sentence in segment("en", line))
+    return "\n".join(sentence for line in text.split("\n") for sentence in segments(line))
 
 
 def _first_best(fmeasure: NDArray[np.float64], references: RaggedTexts) -> NDArray[np.int64]:

@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 from metrichub.bridges._log_files import score_column, warn
 from metrichub.data.columns import TEXT, column_of_alias
 from metrichub.data.readers import Row
+from metrichub.data.source import MAX_UNPACKED, most_unpacked, too_large
 from metrichub.errors import MissingDependency
 
 _ZSTD = 93
@@ -170,12 +171,15 @@ class Archive:
         try:
             sample: Row = json.loads(self._content(self._members[name]))
         except (OSError, ValueError, zipfile.BadZipFile, struct.error) as error:
-            raise ValueError(f"its member {name} is damaged: {error}") from error
+            raise ValueError(f"its member {name} can't be read: {error}") from error
         return sample
 
     def _content(self, member: zipfile.ZipInfo) -> bytes:
+        # The size that it claims may not be true: no more is read.
+        most = most_unpacked(member.compress_size)
         if member.compress_type != _ZSTD:
-            return self._zip.read(member)
+            with self._zip.open(member) as unpacked:
+                return _up_to(most, unpacked)
         try:
             import pyarrow
         except ImportError:
@@ -185,8 +189,14 @@ class Archive:
         names = sum(_HEADER.unpack(stream.read(_HEADER.size)))
         stream.seek(names, io.SEEK_CUR)
         packed = pyarrow.BufferReader(stream.read(member.compress_size))
-        content: bytes = pyarrow.input_stream(packed, compression="zstd").read()
-        return content
+        return _up_to(most, pyarrow.input_stream(packed, compression="zstd"))
+
+
+def _up_to(most: int, stream: Any) -> bytes:
+    content: bytes = stream.read(most + 1)
+    if len(content) > most:
+        raise ValueError(too_large(most, MAX_UNPACKED))
+    return content
 
 
 def _in_order(name: str) -> str:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from metrichub.catalog.card import Card
+from metrichub.catalog.foreign_code import is_foreign
 from metrichub.catalog.frontmatter import pattern_of
 from metrichub.catalog.known_plugins import bare_name, elsewhere
 from metrichub.catalog.requirements import install_command, missing_requirements
@@ -26,7 +27,6 @@ from metrichub.errors import (
     SpecError,
     UnknownMetric,
     did_you_mean,
-    is_foreign,
     listed,
 )
 

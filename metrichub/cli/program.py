@@ -23,19 +23,18 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from metrichub.catalog.foreign_code import Interruption, is_foreign
 from metrichub.cli.screen import plain as plain
 from metrichub.cli.screen import screened as screened
 from metrichub.cli.screen import styled as styled
 from metrichub.cli.screen import wrapped as wrapped
 from metrichub.errors import (
-    Interruption,
     MetrichubError,
     MissingDependency,
     Pending,
     ScoringError,
     Words,
     did_you_mean,
-    is_foreign,
     printable,
     without_warnings,
 )

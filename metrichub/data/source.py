@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import shutil
 import tempfile
 import zlib
@@ -126,11 +127,16 @@ class Source:
 class _Unpacked(io.RawIOBase):
     """The content of a compressed file.
 
-    A broken file, and one with more than `most` bytes, is an `OSError`.
+    A broken file, and one with more than `most` bytes, is an `OSError`. Without `most`, the number
+    of `packed_bytes` says it, if they are known.
     """
 
-    def __init__(self, packed: BinaryIO, suffix: str, most: int | None) -> None:
-        self._suffix, self._most, self._size = suffix, most, 0
+    def __init__(
+        self, packed: BinaryIO, suffix: str, most: int | None, packed_bytes: int | None
+    ) -> None:
+        self._suffix, self._size = suffix, 0
+        self._setting = "" if most else MAX_UNPACKED
+        self._most = most or (most_unpacked(packed_bytes) if packed_bytes else None)
         self._content: Any
         if suffix == ".gz":
             self._content = gzip.GzipFile(fileobj=packed)
@@ -151,19 +157,36 @@ class _Unpacked(io.RawIOBase):
             raise OSError(f"broken {self._suffix}: {error}") from error
         self._size += len(piece)
         if self._most is not None and self._size > self._most:
-            raise OSError(too_large(self._most))
+            raise OSError(too_large(self._most, self._setting))
         buffer[: len(piece)] = piece
         return len(piece)
 
 
-def too_large(most: int) -> str:
-    """Why a file that unpacks to more than so many bytes isn't read."""
-    return f"it unpacks to more than {most >> 20:,} MB, the limit"
+_RATIO = 100
+"""How many times its size a text unpacks to at most, whatever its language."""
+MAX_UNPACKED = "METRICHUB_MAX_UNPACKED"
+"""The environment variable of the MB that any compressed file may unpack to."""
+
+
+def most_unpacked(packed: int) -> int:
+    """The bytes that so many packed ones may become: 256 MB, or 100 times as many.
+
+    The environment says another number of MB than 256.
+    """
+    return max(int(os.environ.get(MAX_UNPACKED) or 256) << 20, _RATIO * packed)
+
+
+def too_large(most: int, setting: str = "") -> str:
+    """Why a file that unpacks to more than so many bytes isn't read; `setting` raises the limit."""
+    raised = f"; if it is what it should be, set {setting} to more MB" if setting else ""
+    return f"it unpacks to more than {most >> 20:,} MB, the limit{raised}"
 
 
 @contextmanager
 def open_source(path: str | Path | Location, most: int | None = None) -> Iterator[Source]:
     """A file, or standard input for "-", while it is read; unpacked, up to `most` bytes of it.
+
+    Without `most`, the size of the file says what it may unpack to.
 
     Raises:
         FileError: it can't be read, or is longer than that.
@@ -175,7 +198,7 @@ def open_source(path: str | Path | Location, most: int | None = None) -> Iterato
             if not location.packing:
                 yield Source(location.shown, stream, size or None)
             else:
-                unpacked = io.BufferedReader(_Unpacked(stream, location.packing, most), PIECE)
+                unpacked = io.BufferedReader(_Unpacked(stream, location.packing, most, size), PIECE)
                 yield Source(location.shown, unpacked, size or None, stream)
     except OSError as error:
         raise FileError(location.shown, f"can't be read: {error.strerror or error}") from error

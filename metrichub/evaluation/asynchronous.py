@@ -11,9 +11,10 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
+from metrichub.catalog.foreign_code import is_foreign
 from metrichub.data.batch import View
 from metrichub.data.values import json_value
-from metrichub.errors import CellError, JudgeError, ScoringError, is_foreign
+from metrichub.errors import CellError, JudgeError, ScoringError
 from metrichub.evaluation.explanation import (
     CUT,
     Failed,

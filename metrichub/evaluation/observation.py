@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from metrichub.catalog.foreign_code import is_foreign
 from metrichub.data.answer_columns import answered
 from metrichub.data.batch import Block, View
 from metrichub.errors import (
     CellError,
     MetricError,
     ScoringError,
-    is_foreign,
     what,
 )
 from metrichub.evaluation.explanation import error_line

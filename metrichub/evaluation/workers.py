@@ -14,7 +14,8 @@ from itertools import chain, islice
 from threading import Thread, current_thread, main_thread
 from typing import TYPE_CHECKING, Any
 
-from metrichub.errors import Interruption, MetricError, ScoringError
+from metrichub.catalog.foreign_code import Interruption
+from metrichub.errors import MetricError, ScoringError
 from metrichub.evaluation.measurement import Measurement
 from metrichub.models.secrets import secrets_travel
 from metrichub.models.usage import share_limits

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from metrichub.text import well_formed
+from metrichub.text import segments
 
 _LOOKED_AT = 2_000
 _WORD = re.compile(r"\w")
@@ -58,15 +58,11 @@ def language_of(text: str) -> str:
 
 def sentences(text: str) -> list[str]:
     """The sentences of a text that contain a word."""
-    from sentencex import segment
-
-    # A lone surrogate has no UTF-8, which the splitter needs.
-    readable = well_formed(text)
-    language = language_of(readable)
-    lines = (line for line in readable.splitlines() if line.strip())
-    segments = (part for line in lines for part in _whole_numbers(segment(language, line)))
+    language = language_of(text)
+    lines = (line for line in text.splitlines() if line.strip())
+    whole = (part for line in lines for part in _whole_numbers(segments(line, language)))
     # The splitter never ends a sentence inside quotes, which tokenized text leaves open.
-    parts = (part for sentence in segments for part in _SPACED_STOP.split(sentence))
+    parts = (part for sentence in whole for part in _SPACED_STOP.split(sentence))
     return [part for part in parts if _WORD.search(part)]
 
 

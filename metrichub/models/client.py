@@ -19,6 +19,7 @@ from metrichub.models.call import running_call
 from metrichub.models.failures import as_judge_error, masked
 from metrichub.models.limits import Limiter
 from metrichub.models.secrets import (
+    is_address,
     passwords_in,
     query_of,
     with_secrets,
@@ -108,9 +109,9 @@ class Connection:
                 self._name(), "prices", self.prices, "two prices, of prompt and completion tokens"
             )
         object.__setattr__(self, "base_url", self.base_url or os.environ.get("OPENAI_BASE_URL"))
-        if self.base_url and not self.base_url.startswith(("http://", "https://")):
+        if self.base_url and not is_address(self.base_url):
             shown = self.base_url.rpartition("@")[2]
-            allowed = "an address that starts with http:// or https://"
+            allowed = "an address that starts with http:// or https://, with a port up to 65535"
             raise ParameterError(self._name(), "base_url", shown, allowed)
         for name in ("extra_headers", "extra_body"):
             if (mapping := getattr(self, name)) is not None:

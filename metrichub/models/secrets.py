@@ -50,6 +50,16 @@ def without_password(url: str) -> str:
     return urlunsplit((parts.scheme, host, parts.path, "", ""))
 
 
+def is_address(url: str) -> bool:
+    """Whether a URL is the address of a server, with a valid host and port."""
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    # Of a port or an IPv6 address that can't be.
+    except ValueError:
+        return False
+
+
 def query_of(url: str) -> dict[str, str]:
     """The query of a URL by names, such as api-version."""
     return dict(parse_qsl(urlsplit(url).query))

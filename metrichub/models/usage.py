@@ -58,7 +58,7 @@ def spent_on(done: object) -> Answer:
     tokens = [getattr(usage, name, 0) for name in ("prompt_tokens", "completion_tokens")]
     names = (getattr(done, name, None) for name in ("model", "system_fingerprint"))
     model = " ".join(name for name in names if isinstance(name, str))
-    prompt, completion = (number if isinstance(number, int) else 0 for number in tokens)
+    prompt, completion = (max(number, 0) if isinstance(number, int) else 0 for number in tokens)
     return Answer("", prompt, completion, (model,) if model else ())
 
 

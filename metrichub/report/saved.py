@@ -18,7 +18,7 @@ from functools import cache, partial
 from itertools import chain
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
+from typing import Any, NamedTuple, NoReturn, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -337,13 +337,18 @@ def load_if_report(path: str | Path) -> Measurement | None:
     return _measurement(Location.of(path).shown, content, ())
 
 
+def _no_number(constant: str) -> NoReturn:
+    raise ValueError(f"it holds {constant}, which is no number")
+
+
 def _content(path: str | Path) -> Any:
     location = Location.of(path)
     try:
         with location.opened() as (stream, _):
             content = stream.read()
         text = gzip.decompress(content) if location.packing == _PACKED else content
-        return json.loads(text.decode("utf-8"))
+        # What is saved has none, and no page can hold it.
+        return json.loads(text.decode("utf-8"), parse_constant=_no_number)
     except (OSError, EOFError, zlib.error) as error:
         why = getattr(error, "strerror", None) or error
         raise ReportError(f"{location.shown} can't be read: {why}") from error

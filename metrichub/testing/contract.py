@@ -13,8 +13,9 @@ from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
 from metrichub.catalog.card import with_blocks
+from metrichub.catalog.foreign_code import is_foreign
 from metrichub.catalog.registry import registry, spec_of
-from metrichub.errors import MetrichubError, MissingDependency, MissingModel, is_foreign
+from metrichub.errors import MetrichubError, MissingDependency, MissingModel
 from metrichub.testing import card_laws, footprint, laws
 from metrichub.testing.under_test import Broken, MetricUnderTest
 

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from metrichub.text.tokenize.tokenizers import Classes as Classes
     from metrichub.text.tokenize.tokenizers import Tokenizer as Tokenizer
     from metrichub.text.tokenize.tokens import Tokens as Tokens
+    from metrichub.text.unicode import segments as segments
     from metrichub.text.unicode import well_formed as well_formed
 
 _HOMES = {
@@ -76,7 +77,7 @@ _HOMES = {
         "tokenize.reference": "category",
         "tokenize.tokenizers": "Classes Tokenizer",
         "tokenize.tokens": "Tokens",
-        "unicode": "well_formed",
+        "unicode": "segments well_formed",
     }.items()
     for name in names.split()
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable
@@ -34,3 +35,14 @@ def well_formed(text: str) -> str:
     if text.isascii():
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def segments(text: str, language: str = "en") -> list[str]:
+    """The sentences that sentencex finds; it takes neither lone surrogates nor "J\u00a0."."""
+    from sentencex import segment
+
+    readable = text if text.isascii() else _WIDE_SPACE.sub(" ", well_formed(text))
+    return list(segment(language, readable))
+
+
+_WIDE_SPACE = re.compile(r"[^\S\x00-\x7f](?=\.)")

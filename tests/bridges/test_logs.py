@@ -174,7 +174,21 @@ def test_damage_inside_of_a_log_names_the_sample(tmp_path: Path) -> None:
     content[start : start + 40] = bytes(40)
     path = tmp_path / "x.eval"
     path.write_bytes(content)
-    with pytest.raises(FileError, match=r"its member samples/a_epoch_1\.json is damaged"):
+    with pytest.raises(FileError, match=r"its member samples/a_epoch_1\.json can't be read"):
+        read(path)
+
+
+def test_a_sample_that_unpacks_to_far_more_than_texts_do_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, header = tmp_path / "x.eval", json_log()
+    samples = header.pop("samples")
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("header.json", json.dumps(header))
+        archive.writestr("samples/a_epoch_1.json", json.dumps(samples[0]) + " " * (2 << 20))
+    assert read(path)
+    monkeypatch.setenv("METRICHUB_MAX_UNPACKED", "1")
+    with pytest.raises(FileError, match=r"more than 1 MB, the limit; .* METRICHUB_MAX_UNPACKED"):
         read(path)
 
 

@@ -620,3 +620,18 @@ def test_cells_in_quotes_are_noted_where_they_may_be_none_of_the_text(
         "the file with standard quoting"
     )
     assert report.notes() == ({"wer": [note]} if noted else {})
+
+
+@pytest.mark.parametrize("most", [None, "1"])
+def test_a_file_that_unpacks_to_far_more_than_texts_do_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: str | None
+) -> None:
+    if most:
+        monkeypatch.setenv("METRICHUB_MAX_UNPACKED", most)
+    path = tmp_path / "a.jsonl.gz"
+    path.write_bytes(gzip.compress(b'{"prediction": "' + b"a" * (2 << 20) + b'"}\n'))
+    if most is None:
+        assert files.read_samples(path)
+        return
+    with pytest.raises(FileError, match=r"more than 1 MB, the limit; .* METRICHUB_MAX_UNPACKED"):
+        files.read_samples(path)

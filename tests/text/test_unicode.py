@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from metrichub.text import Texts, well_formed
+from metrichub.text import Texts, segments, well_formed
 
 ANY = st.text(st.characters(exclude_categories=()))
 
@@ -38,3 +38,16 @@ def test_only_a_text_with_a_mark_that_composes_may_be_decomposed(text: str, comp
     assert len(seen.characters.codes) == len(text) + 2
     assert lowered.lower()
     assert [column.may_be_decomposed for column in (fresh, seen, lowered)] == [composes] * 3
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("One. Two.", ["One.", "Two."]),
+        ("J\u00a0. Smith left. He came.", ["J . Smith left.", "He came."]),
+        ("a\ud800b. C.", ["a\ufffdb.", "C."]),
+        ("", []),
+    ],
+)
+def test_every_text_has_sentences(text: str, found: list[str]) -> None:
+    assert [sentence.strip() for sentence in segments(text)] == found
