@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from metrichub.agreement.agreement import Agreement as Agreement
     from metrichub.agreement.agreement import AgreementRow as AgreementRow
     from metrichub.agreement.agreement_inputs import DataFacts as DataFacts
+    from metrichub.agreement.choice import ChosenOutput as ChosenOutput
+    from metrichub.agreement.choice import choose as choose
     from metrichub.agreement.coefficients import acc_eq as acc_eq
     from metrichub.agreement.coefficients import auc as auc
     from metrichub.agreement.coefficients import balanced_accuracy as balanced_accuracy
@@ -59,6 +61,7 @@ _HOMES = {
     name: home
     for home, names in {
         "agreement": "Agreement AgreementRow",
+        "choice": "ChosenOutput choose",
         "coefficients": "acc_eq auc balanced_accuracy pearson spearman tau_23 tau_b tau_c",
         "judges": "AlternativeTest JudgeConsistency alternative_test judge_consistency "
         "krippendorff_alpha",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from math import isnan, nan
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+from click.core import ParameterSource
 
 from metrichub.agreement.options import (
     CorrelationOptions,
@@ -38,7 +40,11 @@ if TYPE_CHECKING:
     from metrichub.agreement.agreement_inputs import Place
 
 
-_WIDEST = 100
+_WIDEST, _MANY = 100, 10
+_NOT_CHOOSING = {
+    *("protocol", "level", "coefficient", "cut", "threshold", "draw", "draws", "yes_from"),
+    *("data", "all_outputs", "with_ranks", "plot", "fail_under"),
+}
 
 
 @click.command(cls=Command)
@@ -99,8 +105,14 @@ def agreement(
 ) -> None:
     """Measure how well metrics agree with people who rated the same outputs.
 
-    The last rows show how well one rater agrees with the others (the human ceiling), and chance.
-    Intervals resample items, systems, or both.
+    Without a metric, every installed one is tried that the columns allow and that needs no model.
+    The one that agrees best is measured on items that it wasn't chosen by, beside the length of
+    the outputs and shuffled ratings:
+
+    metrichub agreement rated.jsonl --human overall
+
+    With metrics, each has a row. The last rows show how well one rater agrees with the others (the
+    human ceiling), and chance. Intervals resample items, systems, or both.
 
     For ratings, yes/no labels or lists of MQM errors, and for scores in the file:
 
@@ -125,7 +137,13 @@ def agreement(
 
     metrichub agreement pairs.jsonl -m pairwise --human winner
     """
-    if page and (not chosen.metrics or how.each_reference):
+    if rated.choose or not (chosen.metrics or rated.score):
+        rated = replace(rated, choose=True)
+        for parameter in context.command.params:
+            typed = context.get_parameter_source(parameter.name or "")
+            if parameter.name in _NOT_CHOOSING and typed is ParameterSource.COMMANDLINE:
+                raise click.UsageError(f"{parameter.opts[0]} doesn't apply to choosing a metric")
+    elif page and (not chosen.metrics or how.each_reference):
         raise click.UsageError(
             "--report shows samples as metrics score them; add -m METRIC"
             if not chosen.metrics
@@ -154,16 +172,22 @@ def agreement(
     if plot:
         with replacing(plot) as new:
             forest(result).savefig(new, format=Path(plot).suffix[1:] or "png")
-    human = [*rated.human, *(["mqm"] if rated.severity else [])]
     of_pairs = rated.pair or rated.preferences
-    reports = {Path(file).name: report for report in scores.reports}
-    shown = None if of_pairs or not human else human
-    write_page(page, reports, human=shown, agreement=result, title=title)
+    label = result.metrics[0].partition(".")[0] if rated.choose else None
+    shown = [report for report in scores.reports if label is None or label in report.results]
+    reports = {Path(file).name: report for report in shown}
+    columns = None if of_pairs or rated.choose else rated.names or None
+    write_page(page, reports, human=columns, agreement=result, title=title)
     if data:
         _write_studies(result, chosen.metrics, data, each=how.each_reference)
+    if len(result.metrics) > _MANY and not of_pairs:
+        note(
+            f"the best of {len(result.metrics)} rows is too high, as it was chosen by these "
+            "ratings; --choose measures it on items that it wasn't chosen by"
+        )
     for text in result.notes:
         note(text)
-    for report in scores.reports:
+    for report in shown:
         print_notes({file: report})
         print_usage({file: report})
     failed = [line for metric, least in bounds for line in _failures(result, metric, least)]

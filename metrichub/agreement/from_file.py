@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from metrichub import Hub
+from metrichub.agreement.agreement_inputs import Inputs
+from metrichub.agreement.choice import choose, rated_rows
+from metrichub.agreement.coefficients import Options
 from metrichub.agreement.correlation import correlate, correlate_preferences
 from metrichub.agreement.from_ratings import (
     RatedScores,
@@ -17,6 +20,7 @@ from metrichub.agreement.from_ratings import (
     labels,
     one_row_an_error,
     one_row_an_output,
+    scores_of_candidates,
     scores_of_metrics,
 )
 from metrichub.agreement.of_report import (
@@ -39,6 +43,7 @@ from metrichub.agreement.rating_matrix import ITEMS, SYSTEMS
 from metrichub.cli.measuring import JudgeOptions, chosen_hub, measure
 from metrichub.cli.shared_options import MetricOptions
 from metrichub.data.files import Samples, read_samples
+from metrichub.evaluation.lengths import sample_lengths
 
 if TYPE_CHECKING:
     from metrichub.agreement.agreement import Agreement
@@ -57,11 +62,15 @@ def correlated(
 ) -> tuple[Agreement, RatedScores]:
     """The agreement of a file's scores with its ratings or preferences, and the scores.
 
+    To choose without metrics, every installed one is tried that the columns allow.
+
     Raises:
         UsageError: no scores or nothing of people's was chosen, or what doesn't go together.
     """
     _check(chosen, rated)
     samples = _one_row_an_output(read_samples(file, where=chosen.where, **chosen.reading()), rated)
+    if rated.choose:
+        return _chosen(samples, chosen, judging, rated, how)
     items, system = labels(samples, rated)
     systems = _systems(samples)
     judgements = [] if rated.pair else [column(samples, name) for name in rated.human]
@@ -102,10 +111,9 @@ def correlated(
             **preference_options({**how.values(), "yes_from": rated.yes_from}),
         )
     else:
-        names = [*rated.human, *(["mqm"] if rated.severity else [])]
         agreement = correlate(
             scores.scores,
-            {name: column(samples, name) for name in names},
+            {name: column(samples, name) for name in rated.names},
             item=items,
             system=system,
             better=scores.better,
@@ -115,13 +123,56 @@ def correlated(
     return scores.cited(agreement), scores
 
 
+def _chosen(
+    samples: Samples,
+    chosen: MetricOptions,
+    judging: JudgeOptions,
+    rated: RatingOptions,
+    how: CorrelationOptions,
+) -> tuple[Agreement, RatedScores]:
+    """The output that agrees best with ratings, and the scores of all that were tried."""
+    (name,) = rated.names or ("",)
+    if rated.pair or rated.preferences or are_preferences(column(samples, name)):
+        raise click.UsageError("preferences choose no metric yet; name metrics with -m")
+    unscored = {"none": [None] * samples.size}
+    ratings = {name: column(samples, name)}
+    # Ratings that are too few to choose by cost no scores, nor do outputs without a rating.
+    inputs = Inputs.of_ratings(unscored, ratings, labels(samples, rated), "higher", Options(), None)
+    samples = samples.take(rated_rows(inputs)[0].tolist())
+    scores = RatedScores()
+    if chosen.metrics:
+        hub = chosen_hub(chosen.metrics, chosen, "", judging)
+        scores = scores_of_metrics(hub, samples, chosen, judging, all_outputs=True)
+    elif not rated.score:
+        scores = scores_of_candidates(samples, chosen, judging, name)
+    _add_columns(scores, samples, rated, of_pairs=False)
+    texts = next((report.texts for report in scores.reports if report.texts), None)
+    item, system = labels(samples, rated)
+    choice = choose(
+        scores.scores,
+        {name: column(samples, name)},
+        item=item,
+        system=system,
+        better=scores.better,
+        words=sample_lengths(texts, _PREDICTIONS) if texts else None,
+        lower_is_better=rated.lower_is_better,
+        confidence=how.confidence,
+        seed=how.seed,
+    )
+    return scores.cited(choice), scores
+
+
 def _check(chosen: MetricOptions, rated: RatingOptions) -> None:
     """Raise `UsageError` for options that say nothing, or that don't go together."""
     judged = rated.human or rated.pair or rated.severity
     mistakes = [
         (
-            not (chosen.metrics or rated.score),
-            "nothing to correlate; add -m METRIC, or --score COLUMN of the file",
+            rated.choose and len(rated.names) > 1,
+            "a metric is chosen by one column of ratings; name one --human",
+        ),
+        (
+            rated.lower_is_better and not rated.choose,
+            "--lower-is-better needs a choice; add --choose",
         ),
         (
             not (judged or rated.preferences),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,12 +18,22 @@ from metrichub.agreement.of_report import judges_of, scores_by_label, sources_of
 from metrichub.agreement.options import RatingOptions
 from metrichub.agreement.rating_matrix import ITEMS, SYSTEMS
 from metrichub.catalog.frontmatter import BETTER
+from metrichub.catalog.parameters import parameters_of
+from metrichub.catalog.registry import registry
 from metrichub.cli.measuring import JudgeOptions, measure
+from metrichub.cli.output import progress
 from metrichub.cli.shared_options import MetricOptions
 from metrichub.data import columns as names
-from metrichub.data.columns import column_of
+from metrichub.data.columns import column_of, resolve
 from metrichub.data.samples import Samples
-from metrichub.errors import MissingColumn, did_you_mean
+from metrichub.errors import (
+    InputError,
+    MetrichubError,
+    MissingColumn,
+    ScoringError,
+    did_you_mean,
+    without_warnings,
+)
 
 if TYPE_CHECKING:
     from metrichub import Report
@@ -49,7 +60,7 @@ class RatedScores:
         signatures: dict[str, str] = {}
         citations, judges = [], []
         for report in self.reports:
-            lines, bibtex = sources_of(report, self.scores)
+            lines, bibtex = sources_of(report, agreement.metrics)
             signatures |= lines
             citations += bibtex
             judges += judges_of(report, agreement.metrics, agreement.confidence)
@@ -168,6 +179,61 @@ def scores_of_metrics(
     order = [metric.name for metric in hub.metrics]
     names = sorted(total.scores, key=lambda label: order.index(label.partition(".")[0]))
     total.scores = {label: total.scores[label] for label in names}
+    return total
+
+
+def candidates(
+    columns: Iterable[str],
+    mapping: Mapping[str, str],
+    services: Mapping[str, Any],
+    reduce: Any = None,
+) -> list[Hub]:
+    """A hub of each installed metric that columns allow, without a model of its own.
+
+    `services` may have a judge and an embedder; without them no metric is there that asks one.
+    """
+    names, hubs = list(columns), []
+    for entry in registry().entries:
+        with suppress(MetrichubError):
+            asks = {"judge": entry.card.judge, "embedder": entry.card.embedder}
+            if entry.lacking or any(asks[name] and name not in services for name in asks):
+                continue
+            if all(parameter.name != "model" for parameter in parameters_of(entry.load())):
+                hub = Hub(entry.qualified, reduce=reduce, **services)
+                resolve(hub.needs(), names, mapping)
+                hubs.append(hub)
+    return hubs
+
+
+def scores_of_candidates(
+    samples: Samples, chosen: MetricOptions, judging: JudgeOptions, rated: str
+) -> RatedScores:
+    """The scores of all outputs of every metric that the samples allow; see `candidates`.
+
+    None reads the ratings. What fails reads something else in a column, such as calls.
+
+    Raises:
+        UsageError: they would need more calls of a judge than the budget has.
+    """
+    names = [name for name in samples if name != rated]
+    hubs = candidates(names, chosen.columns, judging.for_hub(), chosen.reduce)
+    calls = 0
+    for hub in hubs if judging.max_calls is not None else ():
+        with suppress(InputError):
+            calls += hub.estimate(samples, columns=chosen.columns, repeats=judging.repeats).calls
+    if judging.max_calls is not None and calls > judging.max_calls:
+        more = f"more than --max-calls {judging.max_calls}; name metrics with -m and --choose"
+        raise click.UsageError(f"the metrics need about {calls:,} calls of the judge, {more}")
+    total = RatedScores()
+    run = {"columns": chosen.columns, "workers": chosen.workers, **judging.for_run()}
+    with progress(lambda: samples.size * len(hubs)) as advance:
+        for hub in hubs:
+            with suppress(InputError, ScoringError), without_warnings(notes=False):
+                report = hub.evaluate(samples, texts=True, progress=advance, **run)
+                scores, better = scores_by_label(report, all_outputs=True)
+                total.scores |= scores
+                total.better |= better
+                total.reports.append(report)
     return total
 
 

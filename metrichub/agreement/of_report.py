@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from metrichub import read
+from metrichub.agreement.choice import ChosenOutput, choose
 from metrichub.agreement.correlation import correlate, correlate_preferences, with_sources
 from metrichub.agreement.judges import JudgeConsistency, judge_consistency
 from metrichub.agreement.prediction_powered import CalibratedMean, calibrated_mean
@@ -25,6 +27,7 @@ from metrichub.errors import (
     did_you_mean,
     what,
 )
+from metrichub.evaluation.lengths import sample_lengths
 from metrichub.evaluation.measurement import Measurement, chosen_metrics
 from metrichub.evaluation.resampling_units import TOO_LONG
 
@@ -76,6 +79,33 @@ def agreement_of(
     notes = each_note(report, how.get("protocol"))
     judges = judges_of(report, agreement.metrics, agreement.confidence)
     return with_sources(agreement, signatures, bibtex, notes, judges)
+
+
+def choice_of(
+    report: Measurement,
+    human: str | Mapping[str, Sequence[Any]],
+    *,
+    item: str | None = None,
+    system: str | None = None,
+    metrics: str | Iterable[str] | None = None,
+    **how: Any,
+) -> ChosenOutput:
+    """The output of a report that agrees best with people, as `Report.choose` documents it."""
+    ratings = {human: kept_column(report, human)} if isinstance(human, str) else human
+    if any(map(are_preferences, ratings.values())):
+        raise InputError("preferences choose no metric yet")
+    scores, better = scores_by_label(report, metrics, all_outputs=True)
+    choice = choose(
+        scores,
+        ratings,
+        item=kept_column(report, item) if item else usual_labels(report.metadata, ITEMS),
+        system=kept_column(report, system) if system else usual_labels(report.metadata, SYSTEMS),
+        better=better,
+        words=sample_lengths(report.texts, "predictions") if report.texts else None,
+        **how,
+    )
+    signatures, bibtex = sources_of(report, choice.metrics)
+    return replace(choice, signatures=signatures, citations=bibtex)
 
 
 def correlate_votes(

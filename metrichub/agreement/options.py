@@ -36,6 +36,13 @@ class RatingOptions:
     system: str | None
     rater: str | None
     yes_from: float | None
+    choose: bool
+    lower_is_better: bool
+
+    @property
+    def names(self) -> list[str]:
+        """The columns of people's judgements; those of marked errors become one."""
+        return [*self.human, *(["mqm"] if self.severity else [])]
 
 
 rating_options = option_group(
@@ -90,6 +97,17 @@ rating_options = option_group(
     click.option("--rater", metavar="COLUMN", help="The rater, in files with a row per rater."),
     click.option(
         "--yes-from", type=float, metavar="N", help="The lowest rating that counts as yes."
+    ),
+    click.option(
+        "--choose",
+        is_flag=True,
+        help="Choose the metric that agrees best, and measure it on items that it wasn't chosen "
+        "by.  [default: without -m and --score]",
+    ),
+    click.option(
+        "--lower-is-better",
+        is_flag=True,
+        help="Choose by raters who give good outputs low numbers.",
     ),
 )
 """--human, --score, --item, --system and their like as `rated`."""

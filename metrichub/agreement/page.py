@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from metrichub.agreement.agreement import CEILING, CHANCE, Agreement, AgreementRow
+from metrichub.agreement.choice import ChosenOutput
 from metrichub.agreement.coefficients import COEFFICIENTS
 from metrichub.agreement.correlation import correlate, with_sources
 from metrichub.agreement.of_report import agreement_of, scores_by_label, sources_of
@@ -78,6 +79,22 @@ def people_of(
         MissingColumn: no report has such a column.
         ReportError: a column that was named holds no ratings.
     """
+    if isinstance(measured, ChosenOutput):
+        row = measured.rows[0]
+        every = rated_columns(systems, options.cluster).ratings
+        named = list(dict.fromkeys([row.dimension, *every]))
+        people = people_of(systems, outputs, options, named)
+        metric, _, output = row.metric.partition(".")
+        shown = {row.metric: row for row in measured.rows}
+        return people and people._replace(
+            # A line doesn't break at this hyphen.
+            headline=[text.replace("tau-b", "tau\u2011b") for text in measured.sentences()],
+            leading=(metric, output or "score"),
+            bars=_bars(shown, f" [{measured.confidence:.0%} interval]"),
+            sentences=[people.sentences[0], f"{' · '.join(measured.facts())}."],
+            lines=[measured.line(), *people.lines],
+            data={**people.data, "first": True},
+        )
     names = [human] if isinstance(human, str) else None if human is None else list(human)
     main = {key for report in systems.values() for key in chosen_outputs(report, "headline")}
     number = sum(output[:2] in main for output in outputs)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from metrichub.agreement.agreement import CEILING, CHANCE, Agreement, AgreementRow, place_of
 from metrichub.agreement.agreement_inputs import Place
+from metrichub.agreement.choice import ChosenOutput
 from metrichub.errors import MissingDependency, listed
 from metrichub.evaluation.significance import p_text
 from metrichub.report.tables import Cell, Score, Table, fit_width
@@ -55,6 +56,8 @@ def by_agreement(rows: Mapping[str, AgreementRow]) -> list[str]:
 
 def sentences_of(agreement: Agreement, rows: Mapping[str, AgreementRow]) -> list[str]:
     """One sentence or two on the rows, by metric, of one dimension, level and coefficient."""
+    if isinstance(agreement, ChosenOutput):
+        return agreement.sentences()
     best, *others = (rows[name] for name in by_agreement(rows))
     about = f"with people on {best.dimension}"
     if isnan(best.value):
@@ -222,6 +225,8 @@ def brief_lines(agreement: Agreement, width: int) -> list[str]:
 
 def _data(agreement: Agreement, hidden: int) -> str:
     """The sizes of the data, the first value, and how much isn't shown."""
+    if isinstance(agreement, ChosenOutput):
+        return " · ".join(agreement.facts())
     data, row = agreement.data, agreement.rows[0]
     sizes = {"systems": data.systems, "items": data.items, "raters": data.raters}
     facts = [f"{data.samples:,} outputs"]

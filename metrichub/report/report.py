@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from pandas import DataFrame
 
-    from metrichub.agreement import Agreement, CalibratedMean, VerdictAgreement
+    from metrichub.agreement import Agreement, CalibratedMean, ChosenOutput, VerdictAgreement
     from metrichub.agreement.correlation import CorrelationKeywords
     from metrichub.data.inputs import Data
 
@@ -199,6 +199,31 @@ class Report(Measurement):
             self, human, **chosen, all_outputs=all_outputs, **how
         )
         return agreement
+
+    def choose(
+        self,
+        human: str | Mapping[str, Sequence[Any]],
+        *,
+        item: str | None = None,
+        system: str | None = None,
+        metrics: str | Iterable[str] | None = None,
+        **how: Any,
+    ) -> ChosenOutput:
+        """The output that agrees best with people, and how well where it wasn't chosen by them.
+
+        Takes one column of ratings, and `item`, `system` and `metrics` as `agreement` does. All
+        outputs are tried. The other arguments are those of `metrichub.agreement.choose`:
+        `lower_is_better`, `confidence` and `seed`.
+
+        Raises:
+            MissingColumn: the report has no such column.
+            InputError: preferences, fewer than 20 ratings or 8 items, or ratings all equal.
+            ReportError: there is no such metric, or the report keeps no samples.
+        """
+        choice: ChosenOutput = optional_package(AGREEMENT, "report.choose").choice_of(
+            self, human, item=item, system=system, metrics=metrics, **how
+        )
+        return choice
 
     def calibrated(
         self,

@@ -156,9 +156,9 @@ def test_a_mistake_is_one_line(arguments: str, status: int, message: str) -> Non
     assert message in error(run("agreement", "rated.jsonl", *options), status)
 
 
-def test_nothing_to_correlate_is_said_before_the_file_is_read() -> None:
-    assert "add -m METRIC, or --score COLUMN" in error(
-        run("agreement", "none.jsonl", "--human", "good"), 2
+def test_nothing_to_correlate_with_is_said_before_the_file_is_read() -> None:
+    assert "nothing to correlate with; add --human COLUMN" in error(
+        run("agreement", "none.jsonl"), 2
     )
 
 
