@@ -84,7 +84,8 @@ class ChosenOutput(Agreement):
         """The sizes, how shuffled ratings do, what comes next, and how to score with the choice."""
         data, row = self.data, self.rows[0]
         metrics = len({name.partition(".")[0] for name in self.outputs})
-        facts = [f"{len(self.outputs)} outputs", f"{metrics} metrics", f"{data.samples:,} ratings"]
+        tried = f"{len(self.outputs)} outputs" + (f" of {metrics} metrics" if metrics > 1 else "")
+        facts = [tried, f"{data.samples:,} ratings"]
         if data.items < data.samples:
             facts.append(f"{data.items:,} documents")
         else:
@@ -319,9 +320,9 @@ def shuffled(y: Array, documents: Integers, rng: np.random.Generator) -> Array:
 def estimated(
     scores: Array, y: Array, documents: Integers, confidence: float
 ) -> tuple[tuple[float, float, float], Array]:
-    """The mean tau-b of several scores (R, n), its interval, and the mean without each document."""
-    taus = np.mean([_without_each(x, y, documents) for x in scores], 0)
-    value, without = float(taus[-1]), taus[:-1]
+    """The mean tau-b of several scores (R, n), its interval, and each without a document (R, G)."""
+    taus = np.array([_without_each(x, y, documents) for x in scores])
+    value, without = float(taus[:, -1].mean()), taus[:, :-1]
     # At 1 Fisher's z has no value.
     inner = min(max(value, -1 + 1e-9), 1 - 1e-9)
     reach = half_width(without, confidence) / (1 - inner**2)
@@ -330,9 +331,9 @@ def estimated(
 
 
 def half_width(without: Array, confidence: float) -> float:
-    """Half the interval of a value, by its values without each document."""
-    freedom = len(without) - 1
-    error = np.sqrt(freedom / len(without) * ((without - without.mean()) ** 2).sum())
+    """Half the interval of a value, by its values without each document (R, G)."""
+    freedom = without.shape[1] - 1
+    error = np.sqrt(freedom * without.var(1)).mean()
     return float(WIDER * student(freedom, confidence) * error)
 
 

@@ -271,13 +271,17 @@ def _written(reports: Mapping[str, Report], job: FileJob) -> Summary:
     for file, text in texts.items():
         # A lone surrogate has no UTF-8.
         write_text(job.folder / file, text.encode("utf-8", "replace").decode("utf-8"))
+    human, choice = job.chosen.human, None
+    if job.chosen.choose and human and not others:
+        choice = first.choose(human[0])
     first.to_html(
         job.folder / REPORT,
         name=name,
         others=dict(others),
         ranking=ranking,
         provenance=Provenance.of((file.shown, file.path) for file in job.files),
-        human=job.chosen.human,
+        human=human,
+        agreement=choice,
         progress=tell,
     )
     # A row that isn't JSON can't be saved; all else can be shown.

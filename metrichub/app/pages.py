@@ -161,6 +161,7 @@ def _choices(form: FormData, run: Run | None) -> Choices:
         baseline=str(form.get("baseline", "")),
         common=bool(preview and preview.shared is not None),
         people="people" in form if has_ratings and preview else None,
+        choose="choose" in form and has_ratings,
         task=str(form.get("task", "")),
     )
 

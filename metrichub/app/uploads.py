@@ -52,6 +52,7 @@ class Choices:
         baseline: The system that the others are tested against; the first without it.
         common: Whether samples that not all systems have are left out.
         people: Whether scores are compared with the ratings; None if no page offered it.
+        choose: Whether a metric is chosen by the first column of ratings, of one system.
         task: The key of the starting set that metrics were proposed from.
     """
 
@@ -61,6 +62,7 @@ class Choices:
     baseline: str = ""
     common: bool = False
     people: bool | None = None
+    choose: bool = False
     task: str = ""
 
     def names(self, use: str) -> list[str]:

@@ -180,6 +180,10 @@ def _show_agreement(entries: Iterable[Entry], dimension: str, task: str | None, 
     ]
     documents = [dict(zip(_HEAD, row, strict=True)) for row in rows]
     emit(form, lambda: [Table(_HEAD, rows)], lambda: documents)
+    if rows:
+        note(
+            "a place to start; choose by your own ratings: metrichub agreement FILE --human COLUMN"
+        )
 
 
 @click.command(cls=Command)

@@ -237,7 +237,7 @@ def _agreement(card: Card, name: str, boards: Sequence[Board], width: int) -> It
     if not boards:
         yield styled(title, bold=True) + ": not measured on its own task"
         return
-    yield styled(title, bold=True)
+    yield styled(title, bold=True) + " (a place to start; see metrichub agreement)"
     board = boards[0]
     best, value = next(iter(board.values.items()))
     first = "the highest here" if best == name else f"the highest is {best}, {value:.3f}"

@@ -252,7 +252,8 @@ def agreement_tables(pages: Iterable[CardPage]) -> str:
         "outputs, by its best output and setting. Compare only values of the same coefficient on "
         "the same data. The human ceiling is the agreement of one rater with the others, chance "
         "that of a constant score. If neither direction of a metric is better, its value keeps its "
-        "sign, and a negative one may be as good.\n\n" + "\n".join(tables)
+        "sign, and a negative one may be as good. The values are a place to start: `metrichub "
+        "agreement FILE --human COLUMN` chooses by your own ratings.\n\n" + "\n".join(tables)
     )
 
 

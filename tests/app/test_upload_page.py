@@ -112,6 +112,18 @@ def test_no_agreement_is_shown_where_it_was_not_wanted(client: TestClient) -> No
     assert "Agreement with people" not in words(page)
 
 
+def test_a_metric_is_chosen_by_the_ratings(client: TestClient) -> None:
+    texts = ["a", "a c", "a c d", "a c d e"] * 8
+    rows = [{"prediction": t, "reference": "a c d e", "tone": len(t)} for t in texts]
+    for size, says in ((32, "agrees best with tone"), (10, "10 ratings are too few")):
+        page = read(client, ("a.jsonl", lines(rows[:size])))
+        assert "choose by the ratings" in words(page)
+        fields = Form(page).fields
+        assert "choose" not in fields
+        page = scored_again(client, f"/runs/{fields['run']}", **fields, choose="1")
+        assert says in words(page)
+
+
 @pytest.mark.parametrize(
     ("row", "ticked"),
     [
