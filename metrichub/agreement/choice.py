@@ -82,29 +82,28 @@ class ChosenOutput(Agreement):
 
     def facts(self) -> list[str]:
         """The sizes, how shuffled ratings do, what comes next, and how to score with the choice."""
-        data, row = self.data, self.rows[0]
-        metrics = len({name.partition(".")[0] for name in self.outputs})
-        tried = f"{len(self.outputs)} outputs" + (f" of {metrics} metrics" if metrics > 1 else "")
-        facts = [tried, f"{data.samples:,} ratings"]
-        if data.items < data.samples:
-            facts.append(f"{data.items:,} documents")
-        else:
-            facts.append("each output counts as a document (--item COLUMN groups them)")
-        if data.samples < FEW:
-            facts.append(f"known to ±{short((row.high - row.low) / 2)}")
-        facts.append(f"shuffled ratings do as well in {self.p * (SHUFFLES + 1):.0f} of 100")
-        chosen = [
-            f"{name} ({self.folds.get(name, 0)})"
-            for name in filter(None, (self.metric, *self.following))
+        data, row, every = self.data, self.rows[0], [self.metric, *self.following]
+        number = len({name.partition(".")[0] for name in self.outputs})
+        metrics = "1 metric" if number == 1 else f"{number} metrics"
+        chosen = ", ".join(f"{name} ({self.folds.get(name, 0)})" for name in every if name)
+        alone = "each output counts as a document (--item COLUMN groups them)"
+        unseen = self.unseen_systems
+        facts = [
+            (True, f"{len(self.outputs)} outputs of {metrics}"),
+            (True, f"{data.samples:,} ratings"),
+            (True, f"{data.items:,} documents" if data.items < data.samples else alone),
+            (data.samples < FEW, f"known to ±{short((row.high - row.low) / 2)}"),
+            (True, f"shuffled ratings do as well in {self.p * (SHUFFLES + 1):.0f} of 100"),
+            (chosen, f"chosen in folds (of {FOLDS * REPEATS}): {chosen}"),
+            (not isnan(self.auc), f"AUC {short(self.auc)}"),
+            (unseen < row.value - LOWER, f"on unseen systems {short(unseen)}"),
+            (self.agrees, f"metrichub score new.jsonl -m {row.metric.partition('.')[0]}"),
         ]
-        facts.append(f"chosen in folds (of {FOLDS * REPEATS}): {', '.join(chosen)}")
-        if not isnan(self.auc):
-            facts.append(f"AUC {short(self.auc)}")
-        if self.unseen_systems < row.value - LOWER:
-            facts.append(f"on unseen systems {short(self.unseen_systems)}")
-        if self.agrees and self.metric:
-            facts.append(f"metrichub score new.jsonl -m {self.metric.partition('.')[0]}")
-        return facts
+        return [text for is_shown, text in facts if is_shown]
+
+    def __repr__(self) -> str:
+        """The sentences, the table and the facts."""
+        return "\n".join([*self.sentences(), super().__repr__(), " · ".join(self.facts())])
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values."""
@@ -251,22 +250,29 @@ def folds_of(documents: Integers, seed: Any) -> Integers:
     return fold[documents]
 
 
+def _ranks(x: Array) -> NDArray[np.float32]:
+    """The dense ranks of each column's values, whose differences float32 has exactly."""
+    ranks = [np.unique(column, return_inverse=True)[1] for column in x.T]
+    return np.stack(ranks, 1).astype(np.float32)
+
+
 def tau_b_columns(x: Array, y: Array) -> Array:
     """Kendall's tau-b of each column of x (n, m) with each of y (n, k), as (m, k)."""
+    p, q = _ranks(x), _ranks(y)
     sums, of_x, of_y = np.zeros((x.shape[1], y.shape[1])), 0.0, 0.0
     for lag in range(1, len(x)):
-        a, b = np.sign(x[lag:] - x[:-lag]), np.sign(y[lag:] - y[:-lag])
+        a, b = np.clip(p[lag:] - p[:-lag], -1, 1), np.clip(q[lag:] - q[:-lag], -1, 1)
         sums += a.T @ b
-        of_x, of_y = of_x + np.abs(a).sum(0), of_y + np.abs(b).sum(0)
+        of_x, of_y = of_x + np.abs(a).sum(0, float), of_y + np.abs(b).sum(0, float)
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.asarray(sums / np.sqrt(of_x)[:, None] / np.sqrt(of_y))
 
 
 def distinct_orders(x: Array, agreement: Array) -> list[int]:
     """The columns of x by agreement, without those that order the rows as an earlier one does."""
-    columns: dict[bytes, int] = {}
+    ranks, columns = _ranks(x), dict[bytes, int]()
     for k in np.argsort(-agreement, kind="stable"):
-        columns.setdefault(np.unique(x[:, k], return_inverse=True)[1].tobytes(), int(k))
+        columns.setdefault(ranks[:, k].tobytes(), int(k))
     return [*columns.values()]
 
 

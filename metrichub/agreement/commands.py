@@ -150,6 +150,7 @@ def agreement(
             else "--report shows each sample once; leave out the protocol, which scores each "
             "reference separately"
         )
+    from metrichub.agreement.choice import ChosenOutput
     from metrichub.agreement.from_file import correlated
     from metrichub.agreement.tables import brief_lines, document_of, forest, tables_of
 
@@ -157,6 +158,8 @@ def agreement(
     bounds = [_bound(text, result) for text in fail_under]
     ranks = _ranks(result) if with_ranks else {}
     signatures = [result.line(), *(result.signatures.values() if with_citations else ())]
+    if isinstance(result, ChosenOutput):
+        signatures = [" ".join(result.sentences()), " · ".join(result.facts()), *signatures]
     form = result_format(form, output)
     has_more_tables = ranks or with_citations or result.judges or result.cut_into_verdicts
     if form == "table" and not (output or has_more_tables or is_verbose()):
