@@ -229,12 +229,10 @@ def rated_rows(inputs: Inputs) -> tuple[Integers, Integers, Integers]:
     rows = np.flatnonzero(~np.isnan(rated))
     by_name = np.argsort(np.argsort([str(item) for item in places.items], kind="stable"))
     names, documents = np.unique(by_name[places.column[rows]], return_inverse=True)
-    for size, least, what in (
-        (len(rows), LEAST, "ratings"),
-        (len(names), LEAST_DOCUMENTS, "items"),
-    ):
+    enough = {"ratings": (len(rows), LEAST), "documents": (len(names), LEAST_DOCUMENTS)}
+    for what, (size, least) in enough.items():
         if size < least:
-            more = f"rate {least - size} more"
+            more = f"rate {least - size} more (-m METRIC still correlates)"
             raise ReportError(f"{size} {what} are too few to choose a metric by; {more}")
     if not np.ptp(rated[rows]):
         raise InputError(f"all {len(rows)} ratings are {rated[rows][0]:g}; nothing to agree with")

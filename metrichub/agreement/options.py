@@ -101,8 +101,8 @@ rating_options = option_group(
     click.option(
         "--choose",
         is_flag=True,
-        help="Choose the metric that agrees best, and measure it on items that it wasn't chosen "
-        "by.  [default: without -m and --score]",
+        help="Choose the metric that agrees best; measure it on items that it wasn't chosen by.  "
+        "[default: without -m and --score]",
     ),
     click.option(
         "--lower-is-better",

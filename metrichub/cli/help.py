@@ -12,14 +12,15 @@ _GROUPS = {
         "metric human score pair preferences columns predictions references where extract "
         "as-recorded",
         "sources questions reduce keep tries quoting max-words input-format extract-references "
-        "split subset systems baseline common rater item system better severity category yes-from",
+        "split subset systems baseline common rater item system better severity category yes-from "
+        "lower-is-better",
     ),
     "Judge": (
         "judge embedder estimate max-calls",
         "vote language repeats max-errors max-tokens max-cost batch no-cache",
     ),
     "Statistics": (
-        "by intervals protocol ranks cluster",
+        "by intervals choose protocol ranks cluster",
         "calibrate sample-for-labels level coefficient resamples trials seed key detect cut "
         "threshold draw draws confidence",
     ),

@@ -190,7 +190,7 @@ def test_systems_are_left_out_where_there_are_four() -> None:
     ("ratings", "item", "message"),
     [
         (np.arange(12) % 3, None, "12 ratings are too few to choose a metric by; rate 8 more"),
-        (RATINGS, np.arange(SIZE) % 6, "6 items are too few .* rate 2 more"),
+        (RATINGS, np.arange(SIZE) % 6, "6 documents are too few .* rate 2 more"),
         (np.full(SIZE, 3), None, "all 60 ratings are 3; nothing to agree with"),
         (["good"] * SIZE, None, "a rating is a number, yes or no"),
     ],
