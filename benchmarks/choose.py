@@ -106,7 +106,7 @@ def drawn(item: list[str], rated: Array, number: int, rng: np.random.Generator) 
 
 
 class Draw(NamedTuple):
-    """What one draw said and what holds elsewhere; `by_p` is p, `in_sample` the choice's own."""
+    """What a draw's choice says, and its tau-b on the documents that weren't drawn, the truth."""
 
     estimate: float
     truth: float
