@@ -25,6 +25,7 @@ from metrichub.agreement.rating_matrix import RatingMatrix
 from metrichub.agreement.row_coefficients import pair_counts, tau_b_of
 from metrichub.errors import InputError, ReportError
 from metrichub.evaluation.distributions import student
+from metrichub.evaluation.draws import in_one_thread
 from metrichub.evaluation.resample import check_confidence
 
 Array = NDArray[np.float64]
@@ -122,6 +123,7 @@ def with_interval(row: AgreementRow) -> str:
     return f"{short(row.value)} [{short(row.low)}, {short(row.high)}]"
 
 
+@in_one_thread
 def choose(
     scores: Mapping[str, Any],
     ratings: Any,
