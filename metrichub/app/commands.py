@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import logging
+import signal
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -166,6 +167,8 @@ def _run(settings: ServerSettings, listener: socket.socket, host: str) -> None:
     from metrichub.app.guard import SlowClientProtocol
     from metrichub.app.server import application
 
+    # It is how a server is stopped, and cuts nothing short.
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     shown = f"[{host}]" if ":" in host else host
     click.echo(
         f"metrichub serves at http://{shown}:{listener.getsockname()[1]}/ (press Ctrl+C to stop)"

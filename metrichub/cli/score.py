@@ -227,6 +227,8 @@ def _short(
     """The systems without their long samples; those of all systems if they have them `alike`."""
     read = {name: as_one([*batches]) for name, batches in systems.items()}
     short: dict[str, Samples] = {}
+    # Files of other lengths don't have the same samples.
+    alike = alike and len({samples.size for samples in read.values()}) == 1
     for group in [read] if alike else [{name: samples} for name, samples in read.items()]:
         short |= without_long_texts(group, max_words, hub.needs(), chosen.columns)
     return {name: [samples] for name, samples in short.items()}

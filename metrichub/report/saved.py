@@ -338,7 +338,7 @@ def load_if_report(path: str | Path) -> Measurement | None:
 
 
 def _no_number(constant: str) -> NoReturn:
-    raise ValueError(f"it holds {constant}, which is no number")
+    raise ValueError(f"it holds {constant} in place of a number")
 
 
 def _content(path: str | Path) -> Any:

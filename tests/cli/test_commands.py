@@ -60,6 +60,8 @@ def test_help_lists_our_commands_without_loading_one() -> None:
     )
     assert "compare Test systems against a baseline." in " ".join(ran.stdout.split())
     assert ran.stdout.splitlines()[-1].split() == [
+        "metrichub.catalog",
+        "metrichub.catalog.foreign_code",
         "metrichub.cli",
         "metrichub.cli.program",
         "metrichub.cli.screen",
