@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain
+from itertools import chain, tee
 from operator import attrgetter
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,13 @@ from metrichub.errors import DOUBTS, CellError, InputError, ParameterError, Scor
 from metrichub.evaluation.buckets import BucketSizes, places
 from metrichub.evaluation.doubts import Reader, findings_of
 from metrichub.evaluation.measure import Measure
-from metrichub.evaluation.measurement import Measurement, joined_facts, pooled_facts, with_facts
+from metrichub.evaluation.measurement import (
+    Measurement,
+    joined_facts,
+    pooled_facts,
+    united,
+    with_facts,
+)
 from metrichub.evaluation.merge import merged
 from metrichub.evaluation.observation import Progress
 from metrichub.evaluation.result import Result
@@ -182,7 +188,7 @@ def measured(
 ) -> Measurement:
     """The measurement of all batches together, measured in `workers` processes if that is over 1.
 
-    A metric that asks for one process is measured here, and so are all that go with it.
+    A metric that asks for one process is measured here, while the others' parts are out.
     With `samples=False` only sums are kept, of all samples and of buckets of them that the `key`
     chooses, and no more than a few parts are held at a time; a `condensed` measurement can still
     be merged with others. With `texts` the samples are kept to show them.
@@ -192,26 +198,59 @@ def measured(
     """
     if not isinstance(workers, int) or workers < 1:
         raise ParameterError(None, "workers", workers, "an integer of at least 1")
-    work = measure if samples else _Pooled(measure, key, condensed)
+
+    def work_of(metrics: Sequence[Metric]) -> Measure | _Pooled:
+        chosen = replace(measure, metrics=tuple(metrics))
+        return chosen if samples else _Pooled(chosen, key, condensed)
+
     recorder = Recorder(samples, texts, measure.metrics)
     # The same parts and blocks for any number of workers: so is every rounding.
-    if any(metric.one_process() for metric in measure.metrics):
-        workers = 1
     parts = _parts(measure, batches, recorder)
+    here = [metric for metric in measure.metrics if workers == 1 or metric.one_process()]
+    there = [metric for metric in measure.metrics if metric not in here]
     measurements: Iterable[Measurement]
-    if workers == 1:
-        measurements = (work(part, progress) for part in parts)
-    else:
+    if there:
         # Loads what starts and ends processes.
         from metrichub.evaluation.workers import distribute
 
-        measurements = _with_progress(
-            distribute(work, parts, workers), len(measure.metrics), progress
-        )
+        parts, parts_here = tee(parts) if here else (parts, iter(()))
+        spread = distribute(work_of(there), parts, workers)
+        measurements = _with_progress(spread, len(there), progress)
+        if here:
+            beside = map(partial(work_of(here), progress=progress), parts_here)
+            joined = partial(_of_all_metrics, [metric.name for metric in measure.metrics])
+            measurements = map(joined, measurements, beside)
+    else:
+        work = work_of(here)
+        measurements = (work(part, progress) for part in parts)
     merged_parts = recorder.complete(_merged_stream(measurements), measure)
     if samples:
         return merged_parts
     return merged_parts.condense() if condensed else merged_parts.without_samples()
+
+
+def _of_all_metrics(names: Sequence[str], first: Measurement, other: Measurement) -> Measurement:
+    """The measurements of the same samples by different metrics as one, in the order of names."""
+    results = {**first.results, **other.results}
+    by_metric = ("usage", "script_coverage", "mixed_forms", "heaviest")
+    facts = {
+        **other.facts,
+        **first.facts,
+        **{name: united(first.facts[name], other.facts[name]) for name in by_metric},
+    }
+    if facts["lengths"] is None:
+        facts["lengths"] = other.facts["lengths"]
+    buckets = first.buckets
+    if buckets is not None and other.buckets is not None:
+        prints = {n: v for n, v in buckets.prints.items() if n in other.buckets.prints}
+        buckets = replace(buckets, prints=prints)
+    return replace(
+        first,
+        results={name: results[name] for name in names},
+        traces={**first.traces, **other.traces},
+        facts=facts,
+        buckets=buckets,
+    )
 
 
 def _merged_stream(measurements: Iterable[Measurement]) -> Measurement:

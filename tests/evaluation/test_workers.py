@@ -189,7 +189,7 @@ def test_work_that_workers_cannot_load_is_refused(work: Any, why: str) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Alone(Metric):
-    """A metric that may ask for one process."""
+    """A metric that may ask for one process; 1 where a worker measures it."""
 
     alone: bool
 
@@ -197,16 +197,35 @@ class Alone(Metric):
         return self.alone
 
     def observe(self, prediction: str) -> float:
-        return 1.0
+        return float(workers._measuring)
 
 
-@pytest.mark.parametrize(("alone", "used"), [(False, [2]), (True, [])])
-def test_one_metric_that_asks_for_one_process_is_enough(alone: bool, used: list[int]) -> None:
-    metrics = [Alone(name="one", alone=False), Alone(name="other", alone=alone)]
-    stream = ({"predictions": [text]} for text in "abc")
-    report = Hub(metrics).evaluate(stream, workers=2)
-    assert report.size == 3
+@pytest.mark.parametrize("samples", [True, False])
+@pytest.mark.parametrize(
+    ("alone", "used"), [((False, False), [2]), ((True, False), [2]), ((True, True), [])]
+)
+def test_a_metric_that_asks_for_one_process_is_measured_here_beside_the_others(
+    alone: tuple[bool, bool], used: list[int], samples: bool
+) -> None:
+    one, other = (Alone(name=n, alone=a) for n, a in zip(("one", "other"), alone, strict=True))
+    hub, done = Hub([one, "wer", other, "rouge"] if any(used) else [one, other]), list[int]()
+    parts = [{"predictions": [t], "references": ["a b"]} for t in ("a", "ß b c", "a b")]
+    report = hub.evaluate(iter(parts), workers=2, samples=samples, progress=done.append)
     assert [pool.number for pool in pools] == used
+    assert sum(done) == 3 * len(hub.metrics)
+    for name, is_alone in zip(("one", "other"), alone, strict=True):
+        assert report[name]["score"] == float(not is_alone)
+    expected = hub.evaluate(iter(parts), samples=samples)
+    assert [*report.results] == [*expected.results]
+    for name in {"wer", "rouge"} & {*report.results}:
+        assert report[name] == expected[name]
+        assert str(report.intervals(resamples=9)[name]) == str(
+            expected.intervals(resamples=9)[name]
+        )
+    assert report.notes() == expected.notes()
+    assert {n: str(v) for n, v in report.facts.items()} == {
+        n: str(v) for n, v in expected.facts.items()
+    }
 
 
 def test_progress_counts_the_samples_of_each_result_for_each_metric() -> None:
