@@ -16,12 +16,12 @@ import threading
 import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, count
 from typing import Any
 
 from metrichub import Hub, Report
-from metrichub.authoring import CorpusMetric
+from metrichub.authoring import CorpusMetric, Metric
 from metrichub.bridges._hub_scores import Metrics, hub_of
 from metrichub.data import columns as names
 from metrichub.data.batch import Batch
@@ -39,7 +39,7 @@ from metrichub.errors import (
 from metrichub.evaluation.measure import Measure
 from metrichub.evaluation.measurement import Measurement, with_facts
 from metrichub.evaluation.merge import merged
-from metrichub.evaluation.run import measured
+from metrichub.evaluation.run import measured, of_all_metrics
 
 Pickler = Callable[[object], bytes]
 WIDTH = 64
@@ -52,8 +52,9 @@ _log = logging.getLogger("metrichub")
 class Parts:
     """How parts are measured and merged: a hub, the key, columns by their names in the data.
 
-    `dumps` pickles what a script defines, too; `gathered` is the largest number of samples whose
-    rows are gathered for a metric that doesn't add up.
+    Only these `metrics` of the hub are measured. `dumps` pickles what a script defines, too;
+    `gathered` is the largest number of samples whose rows are gathered for a metric that doesn't
+    add up.
     """
 
     hub: Hub
@@ -61,6 +62,7 @@ class Parts:
     columns: Mapping[str, str] | None
     gathered: int
     dumps: Pickler
+    metrics: tuple[Metric, ...]
 
     @classmethod
     def of(
@@ -78,7 +80,19 @@ class Parts:
                 "samples on several machines need a key, the columns that identify each sample, "
                 "such as key='id', as their positions aren't known"
             )
-        return cls(hub_of(metrics), key, columns, gathered, dumps)
+        hub = hub_of(metrics)
+        return cls(hub, key, columns, gathered, dumps, hub.metrics)
+
+    @property
+    def one_process(self) -> bool:
+        """Whether a metric asks for one process."""
+        return any(metric.one_process() for metric in self.metrics)
+
+    def apart(self) -> list[Parts]:
+        """Parts of the metrics that ask for one process, and of the others, if there are both."""
+        alone = tuple(metric for metric in self.metrics if metric.one_process())
+        others = tuple(metric for metric in self.metrics if metric not in alone)
+        return [replace(self, metrics=metrics) for metrics in (others, alone) if metrics]
 
     def names(self, available: Collection[str]) -> list[str]:
         """The columns that are read, of those that there are.
@@ -118,9 +132,12 @@ class Parts:
         listed = list(parts)
         return self.to_bytes(lambda: self._joined(listed)) if listed else None
 
-    def report(self, parts: Iterable[bytes]) -> Report:
-        """The report of all parts; raises the first error of them."""
-        measurement = self._joined(parts) or _from_bytes(self.measure(()))
+    def report(self, *parts: Iterable[bytes]) -> Report:
+        """The report of all parts, once or those of each of `apart`; raises the first error."""
+        measurements = [self._joined(of_metrics) for of_metrics in parts]
+        measurement, *others = [m for m in measurements if m] or [_from_bytes(self.measure(()))]
+        for other in others:
+            measurement = of_all_metrics([m.name for m in self.metrics], measurement, other)
         return Report.of(measurement.without_samples())
 
     @contextmanager
@@ -145,7 +162,7 @@ class Parts:
 
     def _measure(self) -> Measure:
         hub = self.hub
-        return Measure(hub.metrics, hub.reduce, hub.block_characters)
+        return Measure(self.metrics, hub.reduce, hub.block_characters)
 
     def _joined(self, parts: Iterable[bytes]) -> Measurement | None:
         """Several parts as one; raises the first error of them."""

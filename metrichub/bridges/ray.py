@@ -37,6 +37,8 @@ def evaluate_dataset(
     """The report of all rows of a Ray dataset, as from `hub.evaluate(..., samples=False)`.
 
     `key` names the columns that identify a sample, or the document or user that it belongs to.
+    A metric that asks for one process is measured by actors, one a GPU or else a single one, which
+    load its model once; the others by tasks on all processors.
     `columns` maps a column to its name in the dataset. Metrics that don't add up gather the rows of
     at most `gathered` samples. Metrics and their packages must be installed on all machines.
 
@@ -57,19 +59,34 @@ def evaluate_dataset(
     parts = Parts.of(hub, key, columns, gathered, cloudpickle.dumps)
     chosen = dataset.select_columns(parts.names(dataset.columns() or []))
     try:
-        return parts.report(_packed(_merged(chosen, parts)))
+        return parts.report(*(_packed(_merged(chosen, part)) for part in parts.apart()))
     except ray.exceptions.WorkerCrashedError as error:
         raise worker_died("Ray") from error
 
 
 def _merged(dataset: Any, parts: Parts) -> Any:
     """The parts of the blocks, many of them merged to one."""
+    import ray
+
     # By Ray's types, functions take a batch in any of its formats and nothing else: hence Any.
     common: dict[str, Any] = {"batch_format": "pyarrow", "max_retries": _RETRIES}
     with warnings.catch_warnings():
         # Ray has no other name for max_retries yet.
         warnings.filterwarnings("ignore", "`ray_remote_args` is deprecated")
-        measured = dataset.map_batches(_measure, batch_size=None, fn_args=(parts,), **common)
+        if parts.one_process:
+            gpus = int(ray.cluster_resources().get("GPU", 0))
+            actors = ray.data.ActorPoolStrategy(size=max(gpus, 1))
+            taken = {"num_gpus": 1 if gpus else 0, "max_restarts": _RETRIES}
+            measured = dataset.map_batches(
+                _Measuring,
+                batch_size=None,
+                batch_format="pyarrow",
+                fn_constructor_args=(parts,),
+                compute=actors,
+                **taken,
+            )
+        else:
+            measured = dataset.map_batches(_measure, batch_size=None, fn_args=(parts,), **common)
         # Ray would fuse both into one task, which had one part to merge, if they took as much.
         merge = {"fn_args": (parts,), "num_cpus": 0.5}
         return measured.map_batches(_merge, batch_size=WIDTH, **merge, **common)
@@ -89,6 +106,16 @@ def _state() -> str:
         each.get("CPU", 0.0) for each in (ray.cluster_resources(), ray.available_resources())
     )
     return f"{total - free:g} of {total:g} processors are at work"
+
+
+class _Measuring:
+    """An actor, which loads a model once: one a GPU, or else one."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    def __call__(self, table: Any) -> Any:
+        return _measure(table, self._parts)
 
 
 def _measure(table: Any, parts: Parts) -> Any:

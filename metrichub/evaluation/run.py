@@ -218,7 +218,7 @@ def measured(
         measurements = _with_progress(spread, len(there), progress)
         if here:
             beside = map(partial(work_of(here), progress=progress), parts_here)
-            joined = partial(_of_all_metrics, [metric.name for metric in measure.metrics])
+            joined = partial(of_all_metrics, [metric.name for metric in measure.metrics])
             measurements = map(joined, measurements, beside)
     else:
         work = work_of(here)
@@ -229,7 +229,7 @@ def measured(
     return merged_parts.condense() if condensed else merged_parts.without_samples()
 
 
-def _of_all_metrics(names: Sequence[str], first: Measurement, other: Measurement) -> Measurement:
+def of_all_metrics(names: Sequence[str], first: Measurement, other: Measurement) -> Measurement:
     """The measurements of the same samples by different metrics as one, in the order of names."""
     results = {**first.results, **other.results}
     by_metric = ("usage", "script_coverage", "mixed_forms", "heaviest")

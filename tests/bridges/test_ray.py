@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 import metrichub
 from metrichub import Hub, InputError, Report
+from metrichub.authoring import Metric
 from metrichub.bridges import ray as bridge
 from tests.bridges import guide
 from tests.bridges.hosts import needs
@@ -89,3 +91,26 @@ def test_the_lines_of_the_guides_run() -> None:
     expected = rounded(Hub(["bleu", "rouge"])(rows(7)))
     for run in (guide.run, run_guide):
         assert rounded(run("bridges.ray", dataset=inputs).scores()) == expected
+
+
+@dataclass(frozen=True, kw_only=True)
+class Model(Metric):
+    """The number of the process that measures, as a metric with a model."""
+
+    def one_process(self) -> bool:
+        return True
+
+    def observe(self, prediction: str) -> float:
+        return float(os.getpid())
+
+
+def test_a_metric_with_a_model_has_an_actor_and_the_others_keep_their_tasks() -> None:
+    parts = [rows(20, 20 * i) for i in range(8)]
+    report = bridge.evaluate_dataset(Hub([Model(), "bleu", "wer"]), dataset(parts))
+    assert [*report.results] == ["model", "bleu", "wer"]
+    expected = bridge.evaluate_dataset("bleu", dataset(parts))
+    assert report["bleu"] == expected["bleu"]
+    # One process: the mean of its number is a whole one.
+    assert report["model"]["score"].is_integer()
+    assert report["model"]["score"] != os.getpid()
+    assert report.size == 160
