@@ -31,7 +31,7 @@ class ExtendedEditDistance(Metric):
     """Pairs of like lengths are taken together; these are enough to find some."""
 
     convention: Literal["cpp", "python"] = "cpp"
-    max_cells: Annotated[int | None, Range(1)] = field(default=200_000_000, metadata=OMIT_DEFAULT)
+    max_cells: Annotated[int | None, Range(1)] = field(default=100_000_000, metadata=OMIT_DEFAULT)
 
     def measure(self, prediction: Texts, reference: Texts) -> Measured:
         """The score of each pair, (N,); `nan` if it is too long."""

@@ -7,6 +7,8 @@ A column is a place in the hypothesis, between two of its characters.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import accumulate
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -25,6 +27,9 @@ CELLS = 1 << 17
 
 MANY = 32
 """From so many pairs on, it is sooner to go from column to column than along each row."""
+
+_STEPS = 64
+"""So many steps to the right are made at all places at once; what is left, place by place."""
 
 _LIKE = 3
 """How many times as long as its shortest text the longest of a group may be."""
@@ -123,11 +128,25 @@ def _along_rows(new: Costs) -> None:
     np.less(rows[:, :-1] + deletion, rows[:, 1:], out=cheaper[:, 1:])
     flat, width = rows.reshape(-1), rows.shape[1]
     place = np.flatnonzero(cheaper)
-    while len(place):
+    for _ in range(_STEPS):
+        if not len(place):
+            return
         flat[place] = flat[place - 1] + deletion
         behind = place + 1
         behind = behind[behind % width > 0]
         place = behind[flat[behind - 1] + deletion < flat[behind]]
+    # Letters that repeat are deleted in long runs, which one step a place would take long for.
+    for row in np.unique(place // width).tolist():
+        # Numbers of Python's own are added as those in double precision, and sooner.
+        doubles = rows.dtype == np.float64
+        values: Any = rows[row].tolist() if doubles else list(rows[row])
+        moved = partial(_moved, deletion.item() if doubles else deletion)
+        rows[row] = [*accumulate(values, moved)]
+
+
+def _moved(deletion: Any, before: Any, here: Any) -> Any:
+    """The cost of a place, come to from the one before or not."""
+    return min(here, before + deletion)
 
 
 def _matrix(
