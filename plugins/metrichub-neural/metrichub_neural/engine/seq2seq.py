@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from inspect import signature
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -77,6 +78,9 @@ class TorchSeq2Seq(TorchModel):
         self.vocabulary = int(model.config.vocab_size)
         # T5's are relative to each other.
         self.positions = int(getattr(model.config, "max_position_embeddings", sys.maxsize))
+        # The argument's name up to transformers 5.23, and since.
+        parameters = signature(type(model).forward).parameters
+        self._cache = "cache" if "cache" in parameters else "past_key_values"
         self._start = model.config.decoder_start_token_id
         if self._start is None:
             raise ModelError(f"{name} doesn't say in its config.json with what targets start")
@@ -99,16 +103,20 @@ class TorchSeq2Seq(TorchModel):
         Raises:
             OutOfMemory: it doesn't fit.
         """
+        from transformers import DynamicCache, EncoderDecoderCache
+
+        attended = DynamicCache()
         with within_memory(), self._torch.inference_mode():
             on_device, seen = self._torch.from_numpy(states).to(device()), self.tensor(mask)
-            outputs = self.model.get_decoder()(
+            self.model.get_decoder()(
                 input_ids=self.tensor(np.full((len(states), 1), self._start)),
                 encoder_hidden_states=on_device.to(self.model.dtype),
                 encoder_attention_mask=seen,
                 use_cache=True,
+                **{self._cache: EncoderDecoderCache(DynamicCache(), attended)},
             )
-            layers = outputs.past_key_values.cross_attention_cache.layers
-            return Sources(on_device, seen, [(layer.keys, layer.values) for layer in layers])
+        layers = [(layer.keys, layer.values) for layer in attended.layers]
+        return Sources(on_device, seen, layers)
 
     def log_probabilities(self, sources: Sources, rows: Integers, ids: Integers) -> FloatArray:
         """Those of every token of some targets, (b, l), each after the source of its row."""
@@ -126,8 +134,8 @@ class TorchSeq2Seq(TorchModel):
                 encoder_outputs=(states,),
                 attention_mask=sources.mask[of],
                 decoder_input_ids=self._torch.cat([start, targets[:, :-1]], dim=1),
-                past_key_values=EncoderDecoderCache(DynamicCache(), DynamicCache(chosen)),
                 use_cache=True,
+                **{self._cache: EncoderDecoderCache(DynamicCache(), DynamicCache(chosen))},
             ).logits
             return -negative_log_likelihoods(logits, targets)
 
