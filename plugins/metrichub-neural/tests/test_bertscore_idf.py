@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from collections import Counter
 from collections.abc import Mapping
 from math import log
@@ -11,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
-from toys import hidden, ids_of, texts, unit
+from toys import WORDS, hidden, ids_of, texts, unit
 
 from metrichub import Hub, Report, load_metric
 from metrichub.testing import MetricContract
@@ -143,19 +144,41 @@ def test_a_reference_without_weight_is_left_out_and_still_counted(bert: Path) ->
     assert np.isfinite(both).all()
 
 
-def test_it_agrees_with_bert_score_on_the_same_weights(bert: Path) -> None:
+@pytest.mark.parametrize("blank", [0, 7])
+def test_it_agrees_with_bert_score_on_the_same_weights(bert: Path, blank: int) -> None:
     bert_score = pytest.importorskip("bert_score", reason="needs bert-score==0.3.13")
+    references = [""] * blank + REFERENCES[blank:]
     scorer = bert_score.BERTScorer(
-        model_type=str(bert), num_layers=2, idf=True, idf_sents=REFERENCES, device="cpu", nthreads=0
+        model_type=str(bert), num_layers=2, idf=True, device="cpu", nthreads=0
     )
+    # What it calls for an empty text, and transformers 5 took away.
+    scorer._tokenizer.build_inputs_with_special_tokens = lambda ids: [2, *ids, 3]
+    scorer.compute_idf(references)
     # One pair at a time: in a batch, bert-score's padding takes part in the maximum.
     theirs = np.array(
         [
             [float(value[0]) for value in scorer.score([first], [other])]
-            for first, other in zip(PREDICTIONS, REFERENCES, strict=True)
+            for first, other in zip(PREDICTIONS[blank:], REFERENCES[blank:], strict=True)
         ]
     ).T
-    np.testing.assert_allclose(samples(scored(bert, PREDICTIONS, REFERENCES)), theirs, atol=5e-7)
+    report = scored(bert, PREDICTIONS, references)
+    np.testing.assert_allclose(samples(report)[:, blank:], theirs, atol=5e-7)
+    reasons = [report.explain("bertscore_idf", place).reason for place in range(blank)]
+    assert reasons == ["no reference has tokens"] * blank
+
+
+def test_a_token_takes_little_memory(bert: Path) -> None:
+    metric = load_metric("bertscore_idf", model=str(bert), layer=2)
+    drawn = np.random.default_rng(2).choice(WORDS, (200, 2, 40))
+    first, second = ([" ".join(words) for words in side] for side in drawn.swapaxes(0, 1))
+    view = {"prediction": first, "references": [[text] for text in second]}
+    metric.measure(**view)
+    tracemalloc.start()
+    rows = metric.measure(**view)
+    size, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    # A byte for its number, as the toy has 120 tokens, and 4 for its cosine.
+    assert size / len(rows) < 80 * 5 + 140
 
 
 def test_150_real_pairs_have_the_published_mean(minilm: str) -> None:

@@ -3,46 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import chain
 
 import numpy as np
 
 from metrichub.authoring import Array, Scores
-from metrichub.text import Integers, offsets_of
-from metrichub_neural._bertscore.matching import f1, rescaled
+from metrichub.text import Flags, Integers, offsets_of
+from metrichub_neural._bertscore.matching import Match, f1, rescaled
 from metrichub_neural._bertscore.tables import Baseline
+from metrichub_neural.engine.batching import FloatArray
 
-Side = tuple[tuple[int, ...], tuple[float, ...]]
-"""One text's tokens, without those that frame it, and the best cosine of each."""
+Row = Integers
+"""A prediction's matches with its references in the smallest whole numbers that hold them, as those
+of a million predictions stay in memory: how many they are, how many tokens weigh in the prediction
+and in the reference of each, all of these tokens, and the bits of the best cosine of each."""
 
 
 class IdfCorpus:
     """The rows of a corpus laid out flat, so that any counts of them are weighed at once.
 
-    Each row has a prediction's match with each of its references. A token that no reference has
-    weighs most, log(M + 1). A reference all of whose tokens weigh nothing is left out; a prediction
-    of such tokens, or of none, has a precision of 0.
+    A token that no reference has weighs most, log(M + 1). A reference all of whose tokens weigh
+    nothing, or that has none, is one of the M and scores nothing; a prediction of such tokens, or
+    of none, has a precision of 0.
     """
 
-    def __init__(self, rows: Sequence[Sequence[tuple[Side, Side]]], baseline: Baseline) -> None:
+    def __init__(self, rows: Sequence[Row], baseline: Baseline) -> None:
         self._base, self._size = baseline, len(rows)
-        pairs = list(chain.from_iterable(rows))
-        self._row = np.repeat(np.arange(len(rows)), [len(row) for row in rows])
-        self._first = offsets_of(np.array([len(row) for row in rows], np.int64))[:-1]
-        vocabulary, flat = np.unique(
-            np.array([token for pair in pairs for side in pair for token in side[0]], np.int64),
-            return_inverse=True,
-        )
+        parts = [_parts(row) for row in rows]
+        references = np.array([len(lengths) // 2 for lengths, _, _ in parts], np.int64)
+        self._row, self._first = np.repeat(np.arange(len(rows)), references), offsets_of(references)
+        self._lengths, tokens, self._best = map(np.concatenate, zip(*parts, strict=True))
+        vocabulary = np.unique(tokens)
         self._tokens = len(vocabulary)
-        lengths = np.array([[len(side[0]) for side in pair] for pair in pairs], np.int64)
-        self._lengths = lengths.reshape(len(pairs), 2).ravel()
-        best = [value for pair in pairs for side in pair for value in side[1]]
-        self._ids, self._best = flat, np.array(best, np.float64)
-        self._side = np.repeat(np.arange(len(self._lengths)), self._lengths)
+        self._ids = np.searchsorted(vocabulary, tokens).astype(np.int32)
+        self._side = np.repeat(np.arange(len(self._lengths), dtype=np.int32), self._lengths)
         # Which tokens each reference has, each once.
         mine = self._side % 2 == 1
-        owners = np.stack([self._side[mine] // 2, flat[mine]])
-        self._has_pair, self._has_token = np.unique(owners, axis=1)
+        owners = np.unique((self._side[mine] // 2) * np.int64(self._tokens) + self._ids[mine])
+        self._has_pair, self._has_token = np.divmod(owners, max(1, self._tokens))
+
+    def blank(self) -> Flags:
+        """Which rows have no token in any reference, (R,)."""
+        return np.asarray(np.bincount(self._row, self._lengths[1::2], self._size) == 0)
 
     def scores(self) -> dict[str, Array]:
         """Score, precision and recall of each row, (R,); `nan` without a reference that weighs."""
@@ -84,7 +85,31 @@ class IdfCorpus:
     def _best_of(self, score: Array) -> Integers:
         """The pair of each row with the best score, the first of equal ones; `nan` comes last."""
         order = np.lexsort((np.arange(len(score)), -score, self._row))
-        return np.asarray(order[self._first], np.int64)
+        return np.asarray(order[self._first[:-1]], np.int64)
+
+
+def row_of(matches: Sequence[Match]) -> Row:
+    """The row of a prediction's matches with its references."""
+    sides = [
+        (ids[weighed], best[weighed])
+        for match in matches
+        for ids, best, weighed in (
+            (match.ids, match.best, match.weighed),
+            (match.other_ids, match.other_best, match.other_weighed),
+        )
+    ]
+    head = np.concatenate([[len(matches)], [len(ids) for ids, _ in sides], *(i for i, _ in sides)])
+    best = np.concatenate([cosines for _, cosines in sides], dtype=np.float32)
+    kind = np.min_scalar_type(head.max())
+    return np.concatenate([head.astype(kind), best.view(kind)])
+
+
+def _parts(row: Row) -> tuple[Integers, Integers, FloatArray]:
+    """How many tokens each side of each match has, the tokens, and their best cosines."""
+    start = 1 + 2 * int(row[0])
+    lengths = row[1:start].astype(np.int64)
+    end = start + int(lengths.sum())
+    return lengths, row[start:end], row[end:].view(np.float32)
 
 
 def mean(values: Array, counts: Array) -> float:

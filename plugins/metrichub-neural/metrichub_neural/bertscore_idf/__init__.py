@@ -7,16 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from metrichub.authoring import CorpusMetric, Resampler, Unscored
-from metrichub.text import Flags, Integers, RaggedTexts, Texts
-from metrichub_neural._bertscore.matching import BertScoreMetric, Match, matches
+from metrichub.authoring import CorpusMetric, Resampler
+from metrichub.text import RaggedTexts, Texts
+from metrichub_neural._bertscore.matching import BertScoreMetric, matches
 from metrichub_neural._bertscore.published import of_roberta_large
-from metrichub_neural._bertscore.weighing import IdfCorpus, Side, mean
-from metrichub_neural.engine.batching import FloatArray
+from metrichub_neural._bertscore.weighing import IdfCorpus, Row, mean, row_of
 
 _WEIGHTLESS = "every reference of the corpus has all tokens of this one, so that they weigh nothing"
-Row = tuple[tuple[Side, Side], ...]
-"""One prediction's matches: for each reference its own side and the reference's."""
+_BLANK = "no reference has tokens"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +26,7 @@ class BertScoreIdf(BertScoreMetric, CorpusMetric):
 
     published = of_roberta_large({"score": [0.98325294, 0.97261697, 0.90587538]})
 
-    def measure(self, prediction: Texts, references: RaggedTexts) -> list[Row | Unscored]:
+    def measure(self, prediction: Texts, references: RaggedTexts) -> list[Row]:
         """The tokens of each pair with their best cosines, for each prediction."""
         pairs = [
             (mine, other)
@@ -36,7 +34,7 @@ class BertScoreIdf(BertScoreMetric, CorpusMetric):
             for other in others
         ]
         matched = iter(matches(self.encoder(), pairs))
-        return [_row([next(matched) for _ in others]) for others in references]
+        return [row_of([next(matched) for _ in others]) for others in references]
 
     def conclude(self, rows: Sequence[Row]) -> Mapping[str, float]:
         """The mean over the predictions, each by its best reference."""
@@ -46,9 +44,13 @@ class BertScoreIdf(BertScoreMetric, CorpusMetric):
         return {name: mean(values, np.ones(len(rows))) for name, values in scores.items()}
 
     def unscored(self, rows: Sequence[Row]) -> Mapping[int, str]:
-        """The rows whose references all weigh nothing."""
-        scores = IdfCorpus(rows, self.stretch()).scores()["score"] if rows else np.zeros(0)
-        return dict.fromkeys(np.flatnonzero(np.isnan(scores)).tolist(), _WEIGHTLESS)
+        """The rows whose references all weigh nothing, or have no tokens."""
+        if not rows:
+            return {}
+        corpus = IdfCorpus(rows, self.stretch())
+        blank, scores = corpus.blank(), corpus.scores()["score"]
+        weightless = np.flatnonzero(np.isnan(scores)).tolist()
+        return {row: _BLANK if blank[row] else _WEIGHTLESS for row in weightless}
 
     def samples(self, rows: Sequence[Row]) -> Mapping[str, Sequence[float]]:
         """The scores of each prediction, with the weights of all rows together."""
@@ -58,20 +60,3 @@ class BertScoreIdf(BertScoreMetric, CorpusMetric):
     def resampler(self, rows: Sequence[Row]) -> Resampler | None:
         """A function that scores resamples, each with the weights of its own references."""
         return IdfCorpus(rows, self.stretch()).resampled if rows else None
-
-
-def _row(pairs: Sequence[Match]) -> Row | Unscored:
-    sides = [_sides(match) for match in pairs]
-    row = tuple(pair for pair in sides if pair[1][0])
-    return row or Unscored("no reference has tokens")
-
-
-def _sides(match: Match) -> tuple[Side, Side]:
-    return (
-        _side(match.ids, match.best, match.weighed),
-        _side(match.other_ids, match.other_best, match.other_weighed),
-    )
-
-
-def _side(ids: Integers, best: FloatArray, weighed: Flags) -> Side:
-    return tuple(ids[weighed].tolist()), tuple(best[weighed].tolist())
