@@ -6,6 +6,7 @@ import random
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from metrichub_neural.engine.batching import OutOfMemory, distinct, finite, in_b
 from metrichub_neural.engine.store import Store
 from metrichub_neural.engine.tokens import Tokenizer, load_tokenizer, read_config
 from metrichub_neural.local_models import find_model
-from toys import texts
+from toys import texts, torch
 
 from metrichub import Hub, MissingDependency, ModelError, ParameterError, load_metric
 
@@ -131,8 +132,52 @@ def test_memory_that_runs_out_is_told_from_other_errors(bert: Path) -> None:
     for message in ("CUDA out of memory. Tried", "DefaultCPUAllocator: can't allocate memory: you"):
         with pytest.raises(OutOfMemory):
             runner.run(fails(message))
-    with pytest.raises(RuntimeError, match="shapes"):
-        runner.run(fails("shapes differ"))
+    with pytest.raises(RuntimeError, match="reallocated"):
+        runner.run(fails("a view can't be reallocated"))
+
+
+def test_memory_that_runs_out_as_numbers_get_32_bits_is_told(
+    bert: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = full.load_model("AutoModel", encoder.find_model(str(bert), needed_by="test"), "float16")
+    runner = full.TorchModel(model, "toy")
+
+    def widen(model: Any) -> None:
+        next(model.parameters()).data = next(model.parameters()).data.float()
+        raise torch.OutOfMemoryError("CUDA out of memory. Tried")
+
+    monkeypatch.setattr(type(model), "float", widen)
+    with pytest.raises(OutOfMemory):
+        runner.run(lambda _: torch.full((1,), torch.inf))
+    assert {weight.dtype for weight in model.parameters()} == {torch.float16}
+
+
+@pytest.mark.parametrize(
+    ("chosen", "gpu", "device"),
+    [
+        (None, None, "cpu"),
+        (None, "backends.mps", "mps"),
+        (None, "xpu", "xpu"),
+        ("cpu", "xpu", "cpu"),
+    ],
+)
+def test_the_device_is_the_chosen_one_or_a_gpu(
+    monkeypatch: pytest.MonkeyPatch, chosen: str | None, gpu: str | None, device: str
+) -> None:
+    if chosen:
+        monkeypatch.setenv("METRICHUB_DEVICE", chosen)
+    for kind in ("cuda", "backends.mps", "xpu"):
+        monkeypatch.setattr(f"torch.{kind}.is_available", lambda kind=kind: kind == gpu)
+    assert machine.device.__wrapped__() == device
+
+
+@pytest.mark.parametrize("chosen", ["gpu", "cuda:99"])
+def test_a_device_that_is_none_of_the_machine_is_refused_by_the_name_of_the_variable(
+    monkeypatch: pytest.MonkeyPatch, chosen: str
+) -> None:
+    monkeypatch.setenv("METRICHUB_DEVICE", chosen)
+    with pytest.raises(ModelError, match=f"METRICHUB_DEVICE={chosen} .*: choose cpu"):
+        machine.device.__wrapped__()
 
 
 # The store.

@@ -17,7 +17,7 @@ from metrichub_neural._bertscore.tables import (
     default_layer,
     default_model,
 )
-from metrichub_neural.engine.batching import FloatArray, distinct
+from metrichub_neural.engine.batching import FloatArray, distinct, other_than
 from metrichub_neural.engine.encoder import Encoder
 from metrichub_neural.engine.matching import Best, best_cosines
 from metrichub_neural.engine.metric import EncoderMetric
@@ -120,7 +120,7 @@ def matches(encoder: Encoder, pairs: Sequence[tuple[str, str]]) -> list[Match]:
         units = [_unit(text.vectors) for text in read]
         cosines = [_best(units[first], units[second]) for first, second in numbered]
     weightless = _weightless(encoder)
-    weighed = [~np.isin(text.ids, weightless) for text in read]
+    weighed = [other_than(text.ids, weightless) for text in read]
     matches = [
         Match(
             read[first].ids,
@@ -138,12 +138,15 @@ def matches(encoder: Encoder, pairs: Sequence[tuple[str, str]]) -> list[Match]:
 
 def means(match: Match) -> tuple[float, float]:
     """Precision and recall: 0 if the prediction has no tokens, `nan` if the reference has none."""
-    if not match.other_weighed.any():
+    mine, others = np.count_nonzero(match.weighed), np.count_nonzero(match.other_weighed)
+    if not others:
         return np.nan, np.nan
-    if not match.weighed.any():
+    if not mine:
         return 0.0, 0.0
-    precision = match.best[match.weighed].mean(dtype=np.float64)
-    return float(precision), float(match.other_best[match.other_weighed].mean(dtype=np.float64))
+    # A third of the time of `mean`, for thousands of short texts.
+    precision = np.add.reduce(match.best[match.weighed], dtype=np.float64) / mine
+    recall = np.add.reduce(match.other_best[match.other_weighed], dtype=np.float64) / others
+    return float(precision), float(recall)
 
 
 def f1(precision: np.ndarray, recall: np.ndarray) -> np.ndarray:

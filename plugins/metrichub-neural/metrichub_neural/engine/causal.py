@@ -64,8 +64,9 @@ class TorchCausal(TorchModel):
         tokens, attention = self.tensor(ids), self.tensor(mask)
 
         def run(model: Any) -> Any:
-            logits = model(input_ids=tokens, attention_mask=attention).logits[:, :-1]
-            return negative_log_likelihoods(logits, tokens[:, 1:])
+            logits = model(input_ids=tokens, attention_mask=attention).logits
+            # The last scores are left out here, as without them the others would be copied.
+            return negative_log_likelihoods(logits, tokens.roll(-1, 1))[:, :-1]
 
         return self.run(run)
 

@@ -21,7 +21,7 @@ REQUIRES = ("torch>=2.4", "transformers>=5,<6")
 _ONLY_ENCODERS = ("bert", "camembert", "mobilebert", "roberta", "xlm-roberta", "xlm-roberta-xl")
 """Kinds of models whose class would add a layer on top that no metric here reads."""
 _PICKLES = (".bin", ".ckpt", ".pt", ".pth")
-_MEMORY = ("out of memory", "can't allocate memory", "alloc")
+_MEMORY = ("out of memory", "can't allocate memory", "not enough memory", "alloc_failed")
 
 
 class TorchModel:
@@ -67,8 +67,9 @@ class TorchModel:
 
     def _widely(self, run: Callable[[], Any]) -> Any:
         narrow = self.model.dtype
-        self.model.float()
         try:
+            with within_memory():
+                self.model.float()
             return run()
         finally:
             self.model.to(narrow)

@@ -7,6 +7,7 @@ from functools import cache
 from importlib.util import find_spec
 
 from metrichub.authoring import processes
+from metrichub.errors import ModelError
 
 DEVICE = "METRICHUB_DEVICE"
 """Where a machine says which device models run on, such as "cpu" or "cuda:1"."""
@@ -16,19 +17,40 @@ CPU_TOKENS, GPU_TOKENS = 4_096, 32_768
 
 @cache
 def device() -> str:
-    """The device that models run on: METRICHUB_DEVICE, or else a GPU if there is one."""
-    if chosen := os.environ.get(DEVICE):
-        return chosen
+    """The device that models run on: METRICHUB_DEVICE, or else a GPU if there is one.
+
+    Raises:
+        ModelError: METRICHUB_DEVICE is none that this machine has.
+    """
+    chosen = os.environ.get(DEVICE)
     if find_spec("torch") is None:
-        return "cpu"
+        return chosen or "cpu"
     import torch
 
-    return "cuda" if torch.cuda.is_available() else "cpu"
+    kinds = {"cuda": torch.cuda, "mps": torch.backends.mps, "xpu": torch.xpu}
+    gpus = [name for name, kind in kinds.items() if kind.is_available()]
+    if not chosen:
+        return next(iter(gpus), "cpu")
+    try:
+        torch.empty(0, device=chosen)
+    # Some builds without a kind of GPU only assert it.
+    except (AssertionError, RuntimeError) as error:
+        has = ", ".join(["cpu", *gpus])
+        raise ModelError(f"{DEVICE}={chosen} is no device of this machine: choose {has}") from error
+    return chosen
 
 
 def budget() -> int:
     """How many tokens a batch has at most."""
     return CPU_TOKENS if device() == "cpu" else GPU_TOKENS
+
+
+def padding() -> float:
+    """How many tokens a batch has at most for each real one, if it isn't small.
+
+    On a GPU, starting a batch takes longer than that much padding.
+    """
+    return 1.03 if device() == "cpu" else 1.1
 
 
 def threads() -> int | None:

@@ -12,7 +12,7 @@ import numpy as np
 from metrichub.authoring import Array
 from metrichub.errors import MissingDependency, ModelError
 from metrichub.text import Integers
-from metrichub_neural.engine.batching import FloatArray, distinct, in_batches, padded
+from metrichub_neural.engine.batching import FloatArray, distinct, in_batches, other_than, padded
 from metrichub_neural.engine.full import TorchModel, load_model
 from metrichub_neural.engine.machine import budget
 from metrichub_neural.engine.store import Store
@@ -85,7 +85,7 @@ class Masked:
         named: dict[str, tuple[Integers, Array]] = {}
         keys = []
         for text in encoded:
-            counts = ~np.isin(text.ids, self._frame) * 1.0
+            counts = other_than(text.ids, self._frame) * 1.0
             weighed = counts * weights(text.ids)
             weighed = weighed if weighed.any() else counts
             shares = weighed / max(weighed.sum(), 1e-300)
