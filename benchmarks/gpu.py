@@ -174,10 +174,9 @@ def run(
 ) -> Cell:
     """One cell: the model is loaded and warm before the clock starts."""
     from metrichub_neural.engine import causal, encoder, seq2seq
+    from metrichub_neural.engine.models import forget
 
-    encoder.encoder_of.cache_clear()
-    causal.causal_of.cache_clear()
-    seq2seq.seq2seq_of.cache_clear()
+    forget()
     modules: dict[str, Any] = {"bertscore": encoder, "perplexity": causal, "bartscore": seq2seq}
     module = modules[shape.metric]
     limited = module.budget
@@ -264,9 +263,7 @@ def loaded(metric: Any) -> Any:
         return metric.seq2seq()
     from metrichub_neural.engine.causal import causal_of
 
-    model = causal_of(metric._files(), metric.dtype)  # noqa: SLF001  # as the metric itself does
-    model.runner = model._runner  # type: ignore[attr-defined]  # noqa: SLF001
-    return model
+    return causal_of(metric._files(), metric.dtype)  # noqa: SLF001  # as the metric itself does
 
 
 @contextmanager

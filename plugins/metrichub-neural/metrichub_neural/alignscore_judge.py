@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 
 from metrichub_neural.alignscore import DEFAULT, Claim, alignments, chunked
 from metrichub_neural.claim_judge import ClaimJudge
@@ -42,7 +42,7 @@ class AlignScoreJudge(NliJudge):
         return ClaimJudge.files(self)
 
 
-@lru_cache(maxsize=2)
+@cache
 def _gathering(files: ModelFiles, dtype: str) -> Gathering[Question, Answer]:
     def answers(questions: Sequence[Question]) -> list[Answer]:
         model = alignment_of(files, dtype)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
 
@@ -70,7 +70,10 @@ class LocalEmbedder:
         return self.pooling or pooling_of(files)
 
 
-@lru_cache(maxsize=4)
+@cache
 def _gathering(choice: Choice, pooling: Pooling) -> Gathering[str, Vectors]:
-    model = sentences_of(choice, pooling)
-    return Gathering(lambda texts: [text.vector for text in model.vectors(texts)])
+    # Whoever holds a model keeps it in memory, however little room there is.
+    def vectors(texts: Sequence[str]) -> list[Vectors]:
+        return [text.vector for text in sentences_of(choice, pooling).vectors(texts)]
+
+    return Gathering(vectors)

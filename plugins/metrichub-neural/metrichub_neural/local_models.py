@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from metrichub.errors import MissingModel, ModelError
+from metrichub_neural.engine.models import LOCK
 
 PACKAGE = "package:"
 _TEXTS = ("*.json", "*.txt", "*.model")
@@ -160,8 +161,10 @@ def _fits(file: str, patterns: tuple[str, ...]) -> bool:
 
 def _in_cache(name: str, revision: str | None) -> Path | None:
     """The folder of a model in the hub's cache, whose name is its commit."""
-    from huggingface_hub import try_to_load_from_cache
-    from huggingface_hub.errors import HFValidationError
+    # It imports its parts as they are needed, as transformers does, which imports it.
+    with LOCK:
+        from huggingface_hub import try_to_load_from_cache
+        from huggingface_hub.errors import HFValidationError
 
     try:
         path = try_to_load_from_cache(name, "config.json", revision=revision)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from typing import Annotated
 
 from metrichub.authoring import Range
@@ -60,7 +60,7 @@ class MiniCheckJudge(ClaimJudge):
         ]
 
 
-@lru_cache(maxsize=2)
+@cache
 def _gathering(files: ModelFiles, dtype: str, chunk: int | None) -> Gathering[Claim, Checked]:
     return Gathering(lambda claims: checked_by(files, dtype, claims, chunk))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 
 from metrichub_neural.claim_judge import OFFLINE, ClaimJudge, reason_of
 from metrichub_neural.engine.entailment import Answer, Question, choose_entailment, entailment_of
@@ -69,7 +69,7 @@ class NliJudge(ClaimJudge):
         return no if answer.contradicted > answer.entailed else (unknown or [no])[0]
 
 
-@lru_cache(maxsize=2)
+@cache
 def _gathering(files: ModelFiles, dtype: str) -> Gathering[Question, Answer]:
     return Gathering(lambda questions: entailment_of(files, dtype).answers(questions))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 
 from metrichub_neural.engine.encoder import ModelName
 from metrichub_neural.engine.entailment import Answer, Question, entailment_of
@@ -41,7 +41,7 @@ class SummaCJudge(NliJudge):
         return answer.entailed - answer.contradicted
 
 
-@lru_cache(maxsize=2)
+@cache
 def _gathering(files: ModelFiles, dtype: str) -> Gathering[Question, Answer]:
     def split(text: str) -> list[str]:
         return units(text, "sentence")[:UNITS]

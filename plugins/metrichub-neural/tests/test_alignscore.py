@@ -15,7 +15,8 @@ from hub_on_loopback import serving
 from metrichub_neural import alignscore
 from metrichub_neural.alignscore import chunked
 from metrichub_neural.engine import classifier
-from metrichub_neural.engine.heads import PooledEncoder, alignment_of
+from metrichub_neural.engine.heads import PooledEncoder
+from metrichub_neural.engine.models import forget
 from neural_vectors import rows, torch, transformers, weights
 from test_convert import metrichub
 
@@ -103,7 +104,7 @@ def test_scores_are_the_same_in_any_batch(
     model: Path, budget: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(classifier, "budget", lambda: budget)
-    alignment_of.cache_clear()
+    forget()
     row = ROWS[0]
     order = random.Random(budget).sample([0, 1] * 4, 8)
     shuffled = {name: [row[name][at] for at in order] for name in ("claims", "documents")}
@@ -112,7 +113,7 @@ def test_scores_are_the_same_in_any_batch(
 
 
 def test_several_modes_take_one_pass(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    alignment_of.cache_clear()
+    forget()
     runs: list[int] = []
     forward = PooledEncoder.forward
 

@@ -14,6 +14,7 @@ from metrichub_neural._bertscore.matching import matches
 from metrichub_neural.engine import encoder, full
 from metrichub_neural.engine.batching import OutOfMemory, in_batches
 from metrichub_neural.engine.machine import CPU_TOKENS
+from metrichub_neural.engine.models import forget
 from metrichub_neural.engine.tokens import load_tokenizer, read_config
 from toys import hidden, texts
 
@@ -77,7 +78,7 @@ def test_scores_are_the_same_where_memory_runs_out(
     monkeypatch.setattr(full.TorchEncoder, "forward", small)
     inputs = texts(30, 4)
     choice = encoder.choose(str(bert), None, 2, "full", "float32", "test")
-    encoder.encoder_of.cache_clear()
+    forget()
     vectors = encoder.encoder_of(choice).vectors(inputs)
     for text, vector in zip(inputs, vectors, strict=True):
         np.testing.assert_allclose(vector.vectors, hidden(bert, text, 2), atol=2e-5)

@@ -14,6 +14,7 @@ import pytest
 import toys
 from metrichub_neural._bertscore.tables import baseline_of, default_layer, default_model
 from metrichub_neural.engine import encoder as engine
+from metrichub_neural.engine.models import forget
 from toys import hidden, ids_of, texts, unit
 
 from metrichub import Hub, MissingModel, ModelError, ParameterError, Report, load_metric
@@ -27,7 +28,7 @@ WMT16 = Path(__file__).parents[4] / "shared/data/mt_wmt16_deen_uedin-syntax.json
 @pytest.fixture(autouse=True)
 def _fresh() -> None:
     """No vectors of another test are at hand."""
-    engine.encoder_of.cache_clear()
+    forget()
 
 
 def scored(

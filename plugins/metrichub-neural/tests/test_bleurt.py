@@ -14,6 +14,7 @@ import pytest
 import toys
 from metrichub_neural.engine import classifier
 from metrichub_neural.engine.heads import bleurt_config, bleurt_of
+from metrichub_neural.engine.models import forget
 from metrichub_neural.engine.tokens import load_tokenizer
 from metrichub_neural.local_models import find_model
 from neural_vectors import SETUP, rows, torch, transformers, weights, write_words
@@ -102,7 +103,7 @@ def test_scores_are_those_of_the_port(
     models: dict[str, Path], row: dict[str, Any], budget: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(classifier, "budget", lambda: budget)
-    bleurt_of.cache_clear()
+    forget()
     order = random.Random(budget).sample(range(5), 5)
     report = scored(models[row["metric"]], row, order)
     expected = np.array(row["scores_one_by_one"])[order]
@@ -154,7 +155,7 @@ def test_a_model_of_transformers_own_classes_has_the_same_score(
 ) -> None:
     row = ROWS[1]
     folder = models[row["metric"]]
-    bleurt_of.cache_clear()
+    forget()
     expected = scored(folder, row).samples()["bleurt"]["score"]
     runner: Any = bleurt_of(find_model(str(folder), needed_by="test"), "float32").runner
     runner.model.config.save_pretrained(tmp_path)

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 import toys
 from metrichub_neural.engine import classifier
+from metrichub_neural.engine.models import forget
 from toys import texts
 
 from metrichub import Hub, MissingDependency, MissingModel, ModelError, Report, load_metric
@@ -53,7 +54,7 @@ def regarding(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def _fresh() -> None:
     """Nothing that another test made is at hand."""
-    classifier.classifier_of.cache_clear()
+    forget()
 
 
 @cache

@@ -14,8 +14,9 @@ import huggingface_hub
 import numpy as np
 import pytest
 from hub_on_loopback import COMMIT, serving
-from metrichub_neural._comet.model import comet_of, settings_of
+from metrichub_neural._comet.model import settings_of
 from metrichub_neural.engine.full import TorchEncoder
+from metrichub_neural.engine.models import forget
 from metrichub_neural.local_models import find_model
 from neural_vectors import SETUP, rows, shapes, torch, transformers, weights, write_setup_words
 from test_convert import metrichub
@@ -220,7 +221,7 @@ def test_sixteen_systems_read_each_source_and_reference_once(
 
     monkeypatch.setattr(TorchEncoder, "reduced", counted)
     metric = load_metric("comet", model=str(comet))
-    comet_of.cache_clear()
+    forget()
     for system in range(16):
         columns = {
             "predictions": [f"the cat {'sat ' * system}{word}" for word in ("dog", "house")],

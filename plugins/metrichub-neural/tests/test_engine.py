@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import shutil
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 import toys
 from metrichub_neural.engine import encoder, full, machine
 from metrichub_neural.engine.batching import OutOfMemory, distinct, finite, in_batches, padded
+from metrichub_neural.engine.models import forget
 from metrichub_neural.engine.store import Store
 from metrichub_neural.engine.tokens import Tokenizer, load_tokenizer, read_config
 from metrichub_neural.local_models import find_model
@@ -68,7 +70,7 @@ def test_a_single_text_that_does_not_fit_is_one_line() -> None:
 
 
 def test_progress_is_told_by_tokens(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    encoder.encoder_of.cache_clear()
+    forget()
     monkeypatch.setattr(encoder, "budget", lambda: 48)
     sizes: list[int] = []
     predictions, references = ["cat " * 46] * 4, ["cat " * 46, "dog " * 46, "a", "mat " * 46]
@@ -210,7 +212,7 @@ def test_one_call_gets_all_that_it_asks_for_however_much_it_is() -> None:
 def test_references_metrics_and_systems_share_the_vectors(
     bert: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    encoder.encoder_of.cache_clear()
+    forget()
     seen: list[int] = []
     forward = full.TorchEncoder.forward
 
@@ -325,12 +327,8 @@ def test_half_an_onnx_file_is_one_line(onnx: Path, tmp_path: Path) -> None:
 def test_a_missing_torch_is_said_with_its_extra(
     bert: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    encoder.encoder_of.cache_clear()
-
-    def gone(*_: object) -> None:
-        raise ImportError("No module named 'torch'", name="torch")
-
-    monkeypatch.setattr(full, "load_encoder", gone)
+    forget()
+    monkeypatch.setitem(sys.modules, "transformers", None)
     with pytest.raises(MissingDependency, match=r"pip install 'metrichub-neural\[torch\]'"):
         Hub(load_metric("bertscore", model=str(bert), layer=2))(predictions=["a"], references=["a"])
 

@@ -12,6 +12,7 @@ import pytest
 import toys
 from metrichub_neural.engine import classifier, joined
 from metrichub_neural.engine.joined import chunks_of, supported
+from metrichub_neural.engine.models import forget
 from metrichub_neural.local_models import find_model
 from metrichub_neural.minicheck_judge import MiniCheckJudge
 from neural_vectors import rows
@@ -41,7 +42,7 @@ def test_probabilities_are_those_of_the_official_program(
 
     monkeypatch.setattr(joined, "sentences", cut)
     monkeypatch.setattr(classifier, "budget", lambda: budget)
-    classifier.classifier_of.cache_clear()
+    forget()
     files = find_model(str(model), needed_by="test")
     loaded = classifier.classifier_of(files, "float32")
     # In an order of its own.

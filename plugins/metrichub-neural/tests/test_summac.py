@@ -15,6 +15,7 @@ import pytest
 import toys
 from metrichub_neural.engine import classifier
 from metrichub_neural.engine.entailment import choose_entailment
+from metrichub_neural.engine.models import forget
 from metrichub_neural.local_models import find_model
 from metrichub_neural.summac import granularity
 from metrichub_neural.summac.convolution import published_head, read_head
@@ -92,7 +93,7 @@ def test_scores_are_the_same_in_any_batch(
 ) -> None:
     monkeypatch.setattr(classifier, "budget", lambda: budget)
     monkeypatch.setattr(classifier, "PORTION", 7)
-    classifier.classifier_of.cache_clear()
+    forget()
     row = ZERO_SHOT[0]
     order = random.Random(budget).sample([0, 1] * 4, 8)
     shuffled = {name: [row[name][at] for at in order] for name in ("summaries", "documents")}
@@ -153,7 +154,7 @@ def test_predictions_without_units_and_cut_ones_are_counted(model: Path) -> None
 def test_both_variants_take_one_pass(
     model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    classifier.classifier_of.cache_clear()
+    forget()
     head = write_head(tmp_path / "head.safetensors", CONVOLVED[0])
     runs: list[int] = []
     forward = classifier.TorchClassifier.forward

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from metrichub_neural.engine import encoder as engine
 from metrichub_neural.engine import full
+from metrichub_neural.engine.models import forget
 from metrichub_neural.engine.words import word_vectors
 from toys import _wide, hidden, texts, tokenizers
 
@@ -277,7 +278,7 @@ def test_three_metrics_together_run_the_model_as_often_as_one(
     monkeypatch.setattr(full.TorchEncoder, "forward", counted)
 
     def tokens_run(*metrics: str) -> int:
-        engine.encoder_of.cache_clear()
+        forget()
         runs.clear()
         loaded = [load_metric(name, model=str(bert), layer=2) for name in metrics]
         Hub(loaded).evaluate(predictions=PREDICTIONS, references=REFERENCES)
@@ -288,7 +289,7 @@ def test_three_metrics_together_run_the_model_as_often_as_one(
     assert tokens_run("bertscore", "greedy_matching", "vector_extrema") == number
     assert tokens_run(*METRICS) == number
     # Another layer is another model: vectors are shared only where they are the same ones.
-    engine.encoder_of.cache_clear()
+    forget()
     runs.clear()
     both = [load_metric(METRICS[i], model=str(bert), layer=i + 1) for i in range(2)]
     Hub(both).evaluate(predictions=PREDICTIONS, references=REFERENCES)

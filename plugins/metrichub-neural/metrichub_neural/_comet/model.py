@@ -7,18 +7,18 @@ are those of unbabel-comet 2.2.7.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from metrichub.authoring import Array
-from metrichub.errors import MissingDependency, ModelError
+from metrichub.errors import ModelError
 from metrichub_neural.convert import HYPERPARAMETERS
 from metrichub_neural.engine.batching import FloatArray
 from metrichub_neural.engine.encoder import Encoder, TextVector
 from metrichub_neural.engine.full import TorchEncoder, load_encoder
 from metrichub_neural.engine.machine import device
+from metrichub_neural.engine.models import loaded_once
 from metrichub_neural.engine.reduction import Reduction
 from metrichub_neural.engine.store import Store
 from metrichub_neural.engine.tokens import load_tokenizer, read_config, read_json
@@ -141,6 +141,7 @@ class Comet:
         import torch
 
         self._torch, self._encoder, self._reduction = torch, encoder, reduction
+        self.runner = cast(TorchEncoder, encoder.runner)
         self._settings, self._head, self._tags = settings, head, tags
         self._tagged: Store[Tagged] = Store(lambda value: value.labels.nbytes)
 
@@ -155,8 +156,8 @@ class Comet:
 
     def read_together(self, rows: Sequence[Sequence[str]]) -> list[TextVector]:
         """The vector of each row of texts, read as one."""
-        each, runner = self._settings.limit, self._encoder.runner
-        reduced = lambda ids, mask: runner.reduced(ids, mask, self._reduction)
+        each = self._settings.limit
+        reduced = lambda ids, mask: self.runner.reduced(ids, mask, self._reduction)
         return [
             TextVector(vector, bool(text.added.all()), text.cut)
             for text, vector in self._encoder.joined(rows, reduced, each, each + 2)
@@ -171,7 +172,7 @@ class Comet:
         return self._encoder.tokenizer.spans(texts, self._settings.limit)
 
     def _tag(self, rows: Sequence[tuple[str, ...]]) -> list[Tagged]:
-        each, runner = self._settings.limit, cast(TorchEncoder, self._encoder.runner)
+        each = self._settings.limit
         firsts = dict.fromkeys(row[0] for row in rows)
         sizes = {text: len(ends) for text, ends in zip(firsts, self.spans([*firsts]), strict=True)}
 
@@ -182,7 +183,7 @@ class Comet:
             logits = self._torch.nn.functional.linear(tagged, *self._tags)
             return self._torch.cat([logits, score.expand(-1, logits.shape[1], -1)], -1)
 
-        run = lambda ids, mask: runner.of_layers(ids, mask, tagged_logits)
+        run = lambda ids, mask: self.runner.of_layers(ids, mask, tagged_logits)
         outputs = self._encoder.joined(rows, run, each, each + 2)
         return [
             Tagged(float(output[0, -1]), output[: sizes[row[0]], :-1].copy(), text.cut)
@@ -218,7 +219,7 @@ class Comet:
         return values
 
 
-@lru_cache(maxsize=2)
+@loaded_once
 def comet_of(files: ModelFiles, dtype: str) -> Comet:
     """The model in some files, loaded once a process.
 
@@ -232,18 +233,11 @@ def comet_of(files: ModelFiles, dtype: str) -> Comet:
     for name in filter(None, (settings.activations, settings.final)):
         if name.lower() not in ("tanh", "sigmoid", "relu"):
             raise ModelError(f"{files.name} has the activation {name!r}, which isn't known here")
-    try:
-        tensors = _beside(files)
-        layers = int(config["num_hidden_layers"])
-        layer = layers if settings.layer == "mix" else int(settings.layer) % (layers + 1)
-        encoder = Encoder(
-            files.name,
-            load_tokenizer(files, config),
-            load_encoder(files, config, layer, dtype, prefix=_ENCODER),
-        )
-    except ModuleNotFoundError as error:
-        extra = "pip install 'metrichub-neural[torch]'"
-        raise MissingDependency(files.name, str(error.name), extra) from error
+    layers = int(config["num_hidden_layers"])
+    layer = layers if settings.layer == "mix" else int(settings.layer) % (layers + 1)
+    runner = TorchEncoder(load_encoder(files, config, dtype, _ENCODER), files.name, layer)
+    encoder = Encoder(files.name, load_tokenizer(files, config), runner)
+    tensors = _beside(files)
     head = _head(files, tensors)
     reduction = Reduction(_POOLING[settings.pool], as_given=True)
     if settings.layer == "mix":

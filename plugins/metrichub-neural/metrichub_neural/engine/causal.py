@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from metrichub.authoring import Array
-from metrichub.errors import MissingDependency, ModelError
+from metrichub.errors import ModelError
 from metrichub.text import Integers
 from metrichub_neural.engine.batching import FloatArray, distinct, in_batches, padded
-from metrichub_neural.engine.full import TorchModel, load_model
+from metrichub_neural.engine.full import TorchModel, libraries, load_model
 from metrichub_neural.engine.machine import budget
+from metrichub_neural.engine.models import loaded_once
 from metrichub_neural.engine.store import Store
 from metrichub_neural.engine.tokens import (
     Tokenizer,
@@ -106,7 +106,7 @@ class Causal:
     """
 
     def __init__(self, name: str, tokenizer: Tokenizer, runner: TorchCausal) -> None:
-        self.name, self.tokenizer, self._runner = name, tokenizer, runner
+        self.name, self.tokenizer, self.runner = name, tokenizer, runner
         special = tokenizer.special
         self.start = special.get("bos_token", special.get("eos_token"))
         self.limit = tokenizer.limit
@@ -127,7 +127,7 @@ class Causal:
         some = [place for place, ids in enumerate(tokens) if len(ids)]
 
         def run(places: Integers) -> FloatArray:
-            return self._runner.last(*padded([tokens[some[place]][:size] for place in places], 0))
+            return self.runner.last(*padded([tokens[some[place]][:size] for place in places], 0))
 
         lengths = [min(len(tokens[place]), size) for place in some]
         for places, vectors in in_batches(lengths, budget(), run, self.name):
@@ -179,7 +179,7 @@ class Causal:
 
         def run(places: Integers) -> FloatArray:
             rows = [chunks[place].ids for place in places]
-            return self._runner.forward(*padded(rows, 0))
+            return self.runner.forward(*padded(rows, 0))
 
         lengths = [len(chunk.ids) for chunk in chunks]
         for places, values in in_batches(lengths, budget(), run, self.name):
@@ -209,21 +209,18 @@ def _chunks(  # what one text is cut by
         done, stop = stop, min(stop + min(stride, room - 1), len(sequence))
 
 
-@lru_cache(maxsize=2)
+@loaded_once
 def causal_of(files: ModelFiles, dtype: str) -> Causal:
     """The causal model in some files, loaded once a process.
 
     Raises:
-        MissingDependency: PyTorch, or what reads GGUF files, isn't installed.
+        MissingDependency: PyTorch isn't installed.
         ModelError: it isn't a causal model, or can't be read.
     """
-    try:
-        _check_causal(files)
-        model = load_model("AutoModelForCausalLM", files, dtype)
-        tokenizer = _tokenizer(files, model.config.to_dict())
-    except ModuleNotFoundError as error:
-        extra = "pip install 'metrichub-neural[torch,gguf]'"
-        raise MissingDependency(files.name, str(error.name), extra) from error
+    libraries(files.name)
+    _check_causal(files)
+    model = load_model("AutoModelForCausalLM", files, dtype)
+    tokenizer = _tokenizer(files, model.config.to_dict())
     return Causal(files.name, tokenizer, TorchCausal(model, files.name))
 
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from metrichub.errors import MissingDependency, ModelError
+from metrichub.errors import ModelError
 from metrichub.text import Integers
 from metrichub_neural.engine.batching import FloatArray, in_batches, padded
 from metrichub_neural.engine.full import TorchModel, load_model
 from metrichub_neural.engine.light import OnnxClassifier, has_only_onnx
 from metrichub_neural.engine.machine import budget
+from metrichub_neural.engine.models import loaded_once
 from metrichub_neural.engine.store import Store
 from metrichub_neural.engine.tokens import Encoded, Tokenizer, load_tokenizer, read_config
 from metrichub_neural.local_models import ModelFiles
@@ -151,7 +151,7 @@ def sigmoid(scores: Probabilities) -> Probabilities:
     return np.asarray(1 / (1 + np.exp(-scores)))
 
 
-@lru_cache(maxsize=2)
+@loaded_once
 def classifier_of(files: ModelFiles, dtype: str) -> Classifier:
     """The classifier in some files, loaded once a process.
 
@@ -169,11 +169,7 @@ def _runner(files: ModelFiles, dtype: str) -> Runner:
         if dtype != "float32":
             raise ModelError(f"{files.name} is an ONNX file, which takes dtype='float32' only")
         return OnnxClassifier(files)
-    try:
-        model = load_model("AutoModelForSequenceClassification", files, dtype)
-    except ModuleNotFoundError as error:
-        extra = "pip install 'metrichub-neural[torch]', or fetch the model with --onnx"
-        raise MissingDependency(files.name, str(error.name), extra) from error
+    model = load_model("AutoModelForSequenceClassification", files, dtype)
     return TorchClassifier(model, files.name)
 
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Annotated, Any, Literal, NamedTuple, Protocol, cast
 
 import numpy as np
 
 from metrichub.authoring import LocalPath
-from metrichub.errors import MissingDependency, ParameterError
+from metrichub.errors import ParameterError
 from metrichub.text import Flags, Integers
 from metrichub_neural.engine import full, light
 from metrichub_neural.engine.batching import FloatArray, distinct, in_batches, padded
 from metrichub_neural.engine.machine import budget, device
+from metrichub_neural.engine.models import LOCK, loaded_once
 from metrichub_neural.engine.reduction import Reduction
 from metrichub_neural.engine.store import Store
 from metrichub_neural.engine.tokens import (
@@ -142,29 +142,40 @@ def choose(  # the parameters of every metric with an encoder
     return Choice(files, engine, last, dtype)
 
 
-@lru_cache(maxsize=4)
 def encoder_of(choice: Choice) -> Encoder:
-    """The encoder of a choice, loaded once a process.
+    """The encoder of a choice; those of several layers share the model, which is loaded once.
 
     Raises:
         MissingDependency: what runs it isn't installed.
         ModelError: it can't be read.
     """
-    config = read_config(choice.files)
-    needed_by = f"the {choice.engine} engine"
-    try:
-        tokenizer = load_tokenizer(choice.files, config)
-        runner: Runner = (
-            full.load_encoder(choice.files, config, choice.layer, choice.dtype)
-            if choice.engine == "full"
-            else light.OnnxEncoder(choice.files)
-        )
-    except ImportError as error:
-        if isinstance(error, MissingDependency):
-            raise
-        extra = "pip install 'metrichub-neural[torch]'" if choice.engine == "full" else None
-        raise MissingDependency(needed_by, str(error.name), extra) from error
-    return Encoder(choice.files.name, tokenizer, runner)
+    with LOCK:
+        model = _encoder_model(choice.files, choice.engine, choice.dtype)
+        if choice.layer not in model.encoders:
+            runner = model.runner
+            if choice.engine == "full":
+                runner = full.TorchEncoder(runner.model, choice.files.name, choice.layer)
+            encoder = Encoder(choice.files.name, model.tokenizer, runner)
+            model.encoders[choice.layer] = encoder
+        return model.encoders[choice.layer]
+
+
+class _EncoderModel(NamedTuple):
+    """A model whose layers are encoders."""
+
+    tokenizer: Tokenizer
+    runner: Any
+    encoders: dict[int, Encoder]
+
+
+@loaded_once
+def _encoder_model(files: ModelFiles, engine: str, dtype: str) -> _EncoderModel:
+    config = read_config(files)
+    tokenizer = load_tokenizer(files, config)
+    if engine == "light":
+        return _EncoderModel(tokenizer, light.OnnxEncoder(files), {})
+    model = full.load_encoder(files, config, dtype)
+    return _EncoderModel(tokenizer, full.TorchModel(model, files.name), {})
 
 
 class Encoder:

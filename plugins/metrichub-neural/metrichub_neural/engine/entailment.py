@@ -9,7 +9,7 @@ from typing import NamedTuple
 from metrichub.authoring import sentences
 from metrichub.errors import ModelError
 from metrichub_neural.engine.classifier import Classifier, classifier_of, label_at
-from metrichub_neural.engine.tokens import read_config
+from metrichub_neural.engine.tokens import Tokenizer, read_config
 from metrichub_neural.local_models import ModelFiles
 
 _FRAME = 4
@@ -110,11 +110,7 @@ class Entailment:
         return windows
 
     def _sentences(self, text: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
-        return _counted(self, text)
-
-    def count(self, parts: Sequence[str]) -> list[int]:
-        """The number of tokens of each text."""
-        return [len(ids) for ids in self._classifier.tokenizer.bare(parts)]
+        return _counted(self._classifier.tokenizer, text)
 
 
 def choose_entailment(files: ModelFiles) -> tuple[int, int | None]:
@@ -133,7 +129,6 @@ def choose_entailment(files: ModelFiles) -> tuple[int, int | None]:
     return yes, no
 
 
-@lru_cache(maxsize=2)
 def entailment_of(files: ModelFiles, dtype: str) -> Entailment:
     """The model in some files, loaded once a process."""
     places = choose_entailment(files)
@@ -141,9 +136,9 @@ def entailment_of(files: ModelFiles, dtype: str) -> Entailment:
 
 
 @lru_cache(maxsize=4096)
-def _counted(model: Entailment, text: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
+def _counted(tokenizer: Tokenizer, text: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
     parts = sentences(text)
-    return tuple(parts), tuple(model.count(parts)) if parts else ()
+    return tuple(parts), tuple(map(len, tokenizer.bare(parts)))
 
 
 def best_of(windows: Sequence[str], yes: Sequence[float], no: Sequence[float]) -> Answer:

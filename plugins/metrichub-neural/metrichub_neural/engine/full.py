@@ -6,14 +6,16 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
-from metrichub.errors import ModelError
+from metrichub.errors import MissingDependency, ModelError
 from metrichub.text import Integers
 from metrichub_neural.engine.batching import FloatArray, OutOfMemory, finite
 from metrichub_neural.engine.machine import device, threads
+from metrichub_neural.engine.models import LOCK
 from metrichub_neural.engine.reduction import Reduction
 from metrichub_neural.local_models import ModelFiles
 
@@ -21,7 +23,8 @@ REQUIRES = ("torch>=2.4", "transformers>=5,<6")
 _ONLY_ENCODERS = ("bert", "camembert", "mobilebert", "roberta", "xlm-roberta", "xlm-roberta-xl")
 """Kinds of models whose class would add a layer on top that no metric here reads."""
 _PICKLES = (".bin", ".ckpt", ".pt", ".pth")
-_MEMORY = ("out of memory", "can't allocate memory", "not enough memory", "alloc_failed")
+_MEMORY = ("out of memory", "defaultcpuallocator", "_status_alloc_failed")
+"""How PyTorch and the libraries of a GPU say that memory ran out."""
 
 
 class TorchModel:
@@ -33,6 +36,7 @@ class TorchModel:
         if (few := threads()) is not None:
             torch.set_num_threads(few)
         self.model, self.name = model.eval().to(device()), name
+        self.nbytes = sum(part.nbytes for part in (*model.parameters(), *model.buffers()))
         self._torch = torch
 
     def tensor(self, array: Integers) -> Any:
@@ -50,16 +54,18 @@ class TorchModel:
         def once() -> FloatArray:
             return np.asarray(self._once(forward).cpu().numpy(), np.float32)
 
-        narrow = self.model.dtype != self._torch.float32
-        return finite(once(), (lambda: self._widely(once)) if narrow else None, self.name)
+        with LOCK:
+            narrow = self.model.dtype != self._torch.float32
+            return finite(once(), (lambda: self._widely(once)) if narrow else None, self.name)
 
     def run_there(self, forward: Callable[[Any], Any]) -> Any:
         """The same as a tensor that stays on the device; raises what `run` raises."""
-        outputs = self._once(forward)
-        if not self._torch.isfinite(outputs).all():
-            outputs = self._widely(lambda: self._once(forward))
-            finite(outputs.cpu().numpy(), None, self.name)
-        return outputs
+        with LOCK:
+            outputs = self._once(forward)
+            if not self._torch.isfinite(outputs).all():
+                outputs = self._widely(lambda: self._once(forward))
+                finite(outputs.cpu().numpy(), None, self.name)
+            return outputs
 
     def _once(self, forward: Callable[[Any], Any]) -> Any:
         with within_memory(), self._torch.inference_mode():
@@ -91,11 +97,20 @@ def within_memory() -> Iterator[None]:
 
 
 class TorchEncoder(TorchModel):
-    """An encoder that ends after one layer; `embeddings` are what the first one starts from."""
+    """An encoder that ends after one layer; the embeddings are layer 0.
 
-    def __init__(self, model: Any, name: str, *, embeddings: bool = False) -> None:
+    Others may run the same model to another layer.
+    """
+
+    def __init__(self, model: Any, name: str, layer: int) -> None:
         super().__init__(model, name)
-        self._embeddings = embeddings
+        # DeBERTa's encoder can't do without a layer.
+        kind = model.config.model_type
+        self._embeddings = layer == 0 and kind in ("deberta", "deberta-v2")
+        self._owner, self._attribute = _stack(model, name)
+        self._whole = getattr(self._owner, self._attribute)
+        last = max(1, layer) if self._embeddings else layer
+        self._part = last if isinstance(self._whole, int) else self._whole[:last]
 
     def forward(self, ids: Integers, mask: Integers) -> FloatArray:
         """The vectors of every token, (b, l, d)."""
@@ -111,6 +126,13 @@ class TorchEncoder(TorchModel):
         if self._embeddings:
             return lambda model: model(**inputs, output_hidden_states=True)[1][0]
         return lambda model: model(**inputs)[0]
+
+    def _once(self, forward: Callable[[Any], Any]) -> Any:
+        setattr(self._owner, self._attribute, self._part)
+        try:
+            return super()._once(forward)
+        finally:
+            setattr(self._owner, self._attribute, self._whole)
 
     def reduced(self, ids: Integers, mask: Integers, reduction: Reduction) -> FloatArray:
         """One vector for each text, (b, d); only these leave the device."""
@@ -135,15 +157,10 @@ class TorchEncoder(TorchModel):
         return self.run(run)
 
 
-def load_encoder(
-    files: ModelFiles, config: Mapping[str, Any], layer: int, dtype: str, prefix: str = ""
-) -> TorchEncoder:
-    """The encoder of a model without the layers above `layer`; 0 is the embeddings.
+def load_encoder(files: ModelFiles, config: Mapping[str, Any], dtype: str, prefix: str = "") -> Any:
+    """The encoder of a model, with all of its layers; raises what `load_model` raises.
 
     `prefix` is what its weights' names start with, where the file has more than the encoder.
-
-    Raises:
-        ModelError: it can't be read, or the weights of a part are missing.
     """
     kind = config.get("model_type", "")
     extra: dict[str, Any] = {"add_pooling_layer": False} if kind in _ONLY_ENCODERS else {}
@@ -151,23 +168,33 @@ def load_encoder(
         extra["key_mapping"] = {f"^{re.escape(prefix)}": ""}
     name = "T5EncoderModel" if kind in ("t5", "mt5", "umt5") else "AutoModel"
     model = load_model(name, files, dtype, **extra)
-    if hasattr(model, "decoder") and hasattr(model, "encoder"):
-        model = model.encoder
-    # DeBERTa's encoder can't do without a layer.
-    embeddings = layer == 0 and kind in ("deberta", "deberta-v2")
-    _keep_layers(model, max(1, layer) if embeddings else layer, files.name)
-    return TorchEncoder(model, files.name, embeddings=embeddings)
+    both = hasattr(model, "decoder") and hasattr(model, "encoder")
+    return model.encoder if both else model
+
+
+def libraries(name: str) -> tuple[Any, Any]:
+    """PyTorch and transformers, which run the model of this name.
+
+    Raises:
+        MissingDependency: one of them isn't installed.
+    """
+    try:
+        import torch
+        import transformers
+    except ImportError as error:
+        extra = "pip install 'metrichub-neural[torch]'"
+        raise MissingDependency(name, str(error.name), extra) from error
+    return torch, transformers
 
 
 def load_model(auto: str, files: ModelFiles, dtype: str, **more: Any) -> Any:
     """A model by a class of transformers; from safetensors or GGUF files alone.
 
     Raises:
+        MissingDependency: PyTorch or transformers isn't installed.
         ModelError: it can't be read, or the weights of a part are missing.
     """
-    import torch
-    import transformers
-
+    torch, transformers = libraries(files.name)
     if files.file("model.safetensors", "model.safetensors.index.json") is None:
         gguf = sorted(files.folder.glob("*.gguf"))
         if not gguf:
@@ -175,6 +202,9 @@ def load_model(auto: str, files: ModelFiles, dtype: str, **more: Any) -> Any:
         more["gguf_file"] = gguf[0].name
     else:
         more["use_safetensors"] = True
+    if device() != "cpu" and find_spec("accelerate"):
+        # Otherwise the weights are all in the host's memory before they are moved.
+        more["device_map"] = {"": device()}
     try:
         with quiet():
             model, loading = getattr(transformers, auto).from_pretrained(
@@ -226,14 +256,13 @@ def quiet() -> Iterator[None]:
             logging.enable_progress_bar()
 
 
-def _keep_layers(model: Any, layer: int, name: str) -> None:
-    """Cut a model after a layer."""
+def _stack(model: Any, name: str) -> tuple[Any, str]:
+    """The part of a model that has its layers, and under which name: a list, or their number."""
     import torch
 
     inner = getattr(model, "encoder", None)
     if inner is not None and hasattr(inner, "albert_layer_groups"):
-        inner.config.num_hidden_layers = layer
-        return
+        return inner.config, "num_hidden_layers"
     for owner, attribute in (
         (inner, "layer"),
         (inner, "block"),
@@ -244,10 +273,8 @@ def _keep_layers(model: Any, layer: int, name: str) -> None:
         (model, "block"),
         (model, "h"),
     ):
-        layers = getattr(owner, attribute, None) if owner is not None else None
-        if isinstance(layers, torch.nn.ModuleList):
-            setattr(owner, attribute, torch.nn.ModuleList(list(layers)[:layer]))
-            return
+        if isinstance(getattr(owner, attribute, None), torch.nn.ModuleList):
+            return owner, attribute
     raise ModelError(f"{name} is a {type(model).__name__}, whose layers can't be told")
 
 

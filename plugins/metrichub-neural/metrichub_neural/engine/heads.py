@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from metrichub.text import Integers
 from metrichub_neural.engine.batching import FloatArray
 from metrichub_neural.engine.classifier import Classifier, Probabilities, TorchClassifier, softmax
 from metrichub_neural.engine.full import TorchModel, load_model
+from metrichub_neural.engine.models import loaded_once
 from metrichub_neural.engine.tokens import load_tokenizer, read_config
 from metrichub_neural.local_models import ModelFiles
 
@@ -34,7 +34,7 @@ class PooledEncoder(TorchModel):
         return self.run(lambda model: model(**inputs).pooler_output)
 
 
-@lru_cache(maxsize=2)
+@loaded_once
 def alignment_of(files: ModelFiles, dtype: str) -> Classifier:
     """AlignScore's model, whose one pass gives all three heads; loaded once a process.
 
@@ -70,7 +70,7 @@ def _heads(files: ModelFiles) -> tuple[Probabilities, Probabilities]:
     return np.concatenate(rows), np.concatenate(biases)
 
 
-@lru_cache(maxsize=2)
+@loaded_once
 def bleurt_of(files: ModelFiles, dtype: str) -> Classifier:
     """BLEURT's model, which gives a pair its score; loaded once a process.
 

@@ -15,6 +15,7 @@ from metrichub_neural.local_models import ModelFiles
 
 REQUIRES = ("onnxruntime>=1.20",)
 FILES = ("model.onnx", "onnx/model.onnx")
+_MEMORY = ("bad_alloc", "failed to allocate memory")
 _TORCH_FILES = ("model.safetensors", "model.safetensors.index.json")
 
 
@@ -40,6 +41,8 @@ class OnnxModel:
             reason = " ".join(str(error).split())
             raise ModelError(f"{files.name} can't be read from {path}: {reason}") from error
         self.name = files.name
+        # Large models have their numbers in a file beside it.
+        self.nbytes = sum(file.stat().st_size for file in path.parent.glob(f"{path.name}*"))
         self._inputs = {entry.name for entry in self._session.get_inputs()}
         outputs = [output for output in self._session.get_outputs() if len(output.shape) == axes]
         if not outputs:
@@ -54,7 +57,7 @@ class OnnxModel:
         try:
             output = self._session.run([self._output], inputs)[0]
         except Exception as error:
-            if "alloc" in str(error).lower():
+            if any(word in str(error).lower() for word in _MEMORY):
                 raise OutOfMemory(str(error)) from error
             raise
         return finite(np.asarray(output, np.float32), None, self.name)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import os
+import sys
 from functools import cache
 from importlib.util import find_spec
 
@@ -13,6 +15,8 @@ DEVICE = "METRICHUB_DEVICE"
 """Where a machine says which device models run on, such as "cpu" or "cuda:1"."""
 CPU_TOKENS, GPU_TOKENS = 4_096, 32_768
 """The budget of a batch: on a CPU more tokens gain nothing, and padding grows with them."""
+MEMORY = "METRICHUB_MODEL_MEMORY"
+"""Where a machine says how many gigabytes a process's models may take."""
 
 
 @cache
@@ -51,6 +55,30 @@ def padding() -> float:
     On a GPU, starting a batch takes longer than that much padding.
     """
     return 1.03 if device() == "cpu" else 1.1
+
+
+@cache
+def model_memory() -> float:
+    """How many bytes a process's models may take: METRICHUB_MODEL_MEMORY, or else half of all.
+
+    Processes that share a CPU share its half.
+
+    Raises:
+        ModelError: METRICHUB_MODEL_MEMORY isn't a number of gigabytes.
+    """
+    if chosen := os.environ.get(MEMORY):
+        try:
+            return float(chosen) * 1e9
+        except ValueError:
+            message = f"{MEMORY} has to be a number of gigabytes, such as 8, not {chosen!r}"
+            raise ModelError(message) from None
+    if device().startswith("cuda"):
+        import torch
+
+        return float(torch.cuda.mem_get_info(device())[1]) / 2
+    if sys.platform == "win32":
+        return math.inf
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2 / processes()
 
 
 def threads() -> int | None:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from metrichub.authoring import Array
-from metrichub.errors import MissingDependency, ModelError
+from metrichub.errors import ModelError
 from metrichub.text import Integers
 from metrichub_neural.engine.batching import FloatArray, distinct, in_batches, other_than, padded
 from metrichub_neural.engine.full import TorchModel, load_model
 from metrichub_neural.engine.machine import budget
+from metrichub_neural.engine.models import loaded_once
 from metrichub_neural.engine.store import Store
 from metrichub_neural.engine.tokens import Tokenizer, load_tokenizer, read_config
 from metrichub_neural.local_models import ModelFiles
@@ -65,7 +65,7 @@ class Masked:
     """A masked language model that gives each text a distribution over its vocabulary."""
 
     def __init__(self, name: str, tokenizer: Tokenizer, runner: TorchMasked) -> None:
-        self.name, self.tokenizer, self._runner = name, tokenizer, runner
+        self.name, self.tokenizer, self.runner = name, tokenizer, runner
         self._frame = [tokenizer.special[key] for key in _FRAME if key in tokenizer.special]
         self._mask = tokenizer.special["mask_token"]
         self._stores: dict[float, Store[FloatArray]] = {}
@@ -113,7 +113,7 @@ class Masked:
             owners, rows = distinct([each.text for each in chosen])
             shares = np.zeros((len(owners), len(chosen)))
             shares[rows, np.arange(len(chosen))] = [each.weight for each in chosen]
-            return owners, self._runner.forward(ids, mask, columns, shares, temperature)
+            return owners, self.runner.forward(ids, mask, columns, shares, temperature)
 
         lengths = [len(texts[each.text][0]) for each in places]
         for _, (owners, parts) in in_batches(lengths, budget(), run, self.name):
@@ -126,7 +126,7 @@ class Masked:
         ]
 
 
-@lru_cache(maxsize=2)
+@loaded_once
 def masked_of(files: ModelFiles, dtype: str) -> Masked:
     """The masked language model in some files, loaded once a process.
 
@@ -134,12 +134,8 @@ def masked_of(files: ModelFiles, dtype: str) -> Masked:
         MissingDependency: PyTorch isn't installed.
         ModelError: it has no head for masked tokens, or no token for them.
     """
-    try:
-        tokenizer = load_tokenizer(files, read_config(files))
-        model = load_model("AutoModelForMaskedLM", files, dtype)
-    except ModuleNotFoundError as error:
-        extra = "pip install 'metrichub-neural[torch]'"
-        raise MissingDependency(files.name, str(error.name), extra) from error
+    tokenizer = load_tokenizer(files, read_config(files))
+    model = load_model("AutoModelForMaskedLM", files, dtype)
     if "mask_token" not in tokenizer.special:
         raise ModelError(f"{files.name} has no token for masked places")
     return Masked(files.name, tokenizer, TorchMasked(model, files.name))

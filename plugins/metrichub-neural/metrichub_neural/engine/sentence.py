@@ -86,9 +86,8 @@ class SentenceModel:
         return np.asarray(wide / (np.linalg.norm(wide) or 1.0))
 
 
-@lru_cache(maxsize=4)
 def sentences_of(choice: Choice, pooling: Pooling | None = None) -> SentenceModel:
-    """The sentence model of a choice, loaded once a process; its own pooling unless given.
+    """The sentence model of a choice; its own pooling unless given.
 
     Raises:
         MissingDependency: what runs it isn't installed.
@@ -97,6 +96,7 @@ def sentences_of(choice: Choice, pooling: Pooling | None = None) -> SentenceMode
     return SentenceModel(choice, pooling or pooling_of(choice.files))
 
 
+@lru_cache(maxsize=4)
 def _dense_of(files: ModelFiles) -> list[_Dense]:
     """The layers behind the pooling; a normalization changes no unit vector."""
     path = files.folder / "modules.json"

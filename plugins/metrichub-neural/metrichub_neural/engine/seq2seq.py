@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
 from inspect import signature
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from metrichub.errors import MissingDependency, ModelError
+from metrichub.errors import ModelError
 from metrichub.text import Integers
 from metrichub_neural.engine.batching import FloatArray, in_batches, padded
 from metrichub_neural.engine.causal import negative_log_likelihoods
 from metrichub_neural.engine.full import TorchModel, load_model, within_memory
 from metrichub_neural.engine.machine import budget, device
+from metrichub_neural.engine.models import LOCK, loaded_once
 from metrichub_neural.engine.store import Store
 from metrichub_neural.engine.tokens import Encoded, Tokenizer, load_tokenizer, read_config
 from metrichub_neural.local_models import ModelFiles
@@ -106,7 +106,7 @@ class TorchSeq2Seq(TorchModel):
         from transformers import DynamicCache, EncoderDecoderCache
 
         attended = DynamicCache()
-        with within_memory(), self._torch.inference_mode():
+        with LOCK, within_memory(), self._torch.inference_mode():
             on_device, seen = self._torch.from_numpy(states).to(device()), self.tensor(mask)
             self.model.get_decoder()(
                 input_ids=self.tensor(np.full((len(states), 1), self._start)),
@@ -257,7 +257,7 @@ class Seq2Seq:
         return [np.array(state[: len(row)]) for state, row in zip(states, rows, strict=True)]
 
 
-@lru_cache(maxsize=2)
+@loaded_once
 def seq2seq_of(files: ModelFiles, dtype: str, words: ModelFiles | None = None) -> Seq2Seq:
     """The model in some files, loaded once a process; `words` has its tokenizer, if they don't.
 
@@ -267,12 +267,8 @@ def seq2seq_of(files: ModelFiles, dtype: str, words: ModelFiles | None = None) -
     """
     config = read_config(files)
     _check_kind(files.name, config)
-    try:
-        model = load_model("AutoModelForSeq2SeqLM", files, dtype)
-        tokenizer = load_tokenizer(words or files, config)
-    except ModuleNotFoundError as error:
-        extra = "pip install 'metrichub-neural[torch]'"
-        raise MissingDependency(files.name, str(error.name), extra) from error
+    model = load_model("AutoModelForSeq2SeqLM", files, dtype)
+    tokenizer = load_tokenizer(words or files, config)
     # transformers 5 gives T5 the embeddings where the file has no output layer.
     tied = model.get_output_embeddings().weight is model.get_input_embeddings().weight
     if tied and config.get("tie_word_embeddings") is False:

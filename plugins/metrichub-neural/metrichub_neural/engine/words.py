@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, cast
 
 import numpy as np
 
-from metrichub.errors import MissingDependency, ModelError
+from metrichub.errors import ModelError
 from metrichub.text import Flags, Integers
 from metrichub_neural.engine import full
 from metrichub_neural.engine.batching import FloatArray
-from metrichub_neural.engine.tokens import Tokenizer, load_tokenizer, read_config
+from metrichub_neural.engine.encoder import Choice, encoder_of
+from metrichub_neural.engine.models import loaded_once
+from metrichub_neural.engine.tokens import Tokenizer
 from metrichub_neural.local_models import ModelFiles
 
 
@@ -37,7 +38,7 @@ class Embeddings:
     """The vectors that a model starts from: a word's is the mean of those of its pieces."""
 
     def __init__(self, matrix: FloatArray, tokenizer: Tokenizer) -> None:
-        self._matrix, self._tokenizer = matrix, tokenizer
+        self._matrix, self._tokenizer, self.nbytes = matrix, tokenizer, matrix.nbytes
         self._mean = matrix.mean(axis=0, dtype=np.float64).astype(np.float32)
         self._unknown = tokenizer.special.get("unk_token", -1)
 
@@ -60,7 +61,7 @@ class Table:
     """The vectors of a text file, a word a line, as GloVe and word2vec have them."""
 
     def __init__(self, rows: Mapping[str, int], matrix: FloatArray) -> None:
-        self._rows, self._matrix = rows, matrix
+        self._rows, self._matrix, self.nbytes = rows, matrix, matrix.nbytes
         self._mean = matrix.mean(axis=0, dtype=np.float64).astype(np.float32)
 
     def of(self, words: Sequence[str]) -> Known:
@@ -76,7 +77,7 @@ def table_of(files: ModelFiles) -> Path | None:
     return tables[0] if len(tables) == 1 and files.file("config.json") is None else None
 
 
-@lru_cache(maxsize=4)
+@loaded_once
 def word_vectors(files: ModelFiles) -> WordVectors:
     """The word vectors of a model or of a folder with a text file, loaded once a process.
 
@@ -86,17 +87,10 @@ def word_vectors(files: ModelFiles) -> WordVectors:
     """
     if path := table_of(files):
         return _read_table(path)
-    config = read_config(files)
-    tokenizer = load_tokenizer(files, config)
-    try:
-        model = full.load_encoder(files, config, 0, "float32").model
-    except ImportError as error:
-        if isinstance(error, MissingDependency):
-            raise
-        extra = "pip install 'metrichub-neural[torch]'"
-        raise MissingDependency("the full engine", str(error.name), extra) from error
+    encoder = encoder_of(Choice(files, "full", 0, "float32"))
+    model = cast(full.TorchEncoder, encoder.runner).model
     weights = model.get_input_embeddings().weight.detach().float().cpu().numpy()
-    return Embeddings(weights, tokenizer)
+    return Embeddings(weights, encoder.tokenizer)
 
 
 def requires_of(files: ModelFiles) -> tuple[str, ...]:
