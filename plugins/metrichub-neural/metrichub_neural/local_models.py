@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import json
 import os
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -21,8 +22,10 @@ _WEIGHTS = ("*.safetensors", "*.onnx", "*.gguf")
 """What weights come in; never a pickle, which may run code."""
 _PICKLES = ("pytorch_model*.bin", "*.ckpt")
 _ONNX = ("model.onnx", "onnx/model.onnx")
-_PARTS = ("*_Pooling", "*_Dense", "checkpoints")
+_PARTS = ("*_Transformer", "*_Pooling", "*_Dense", "checkpoints")
 """Folders of a model that are read too: of sentence-transformers, and of COMET."""
+_MODULES = "modules.json"
+"""Where sentence-transformers lists the parts of a model."""
 Weights = Literal["safetensors", "onnx", "pickle", "none"]
 """Which weights to download: `pickle` is safetensors too, where there are any."""
 _DEPTH = 2
@@ -34,7 +37,7 @@ class ModelFiles(NamedTuple):
 
     Attributes:
         name: What it is called: its name on the hub, its package, or the last part of its folder.
-        folder: Where its files are.
+        folder: Where its files are: of a sentence model, those of the part that reads tokens.
         revision: The commit of the hub, 40 hexadecimal digits; or, of a folder or package,
             "sha256:" and the first 40 digits of a hash of its files.
     """
@@ -42,6 +45,13 @@ class ModelFiles(NamedTuple):
     name: str
     folder: Path
     revision: str
+
+    @property
+    def root(self) -> Path:
+        """The folder that lists this one as a part of a sentence model, or else this one."""
+        parent = self.folder.parent
+        listed = [path for _, path in modules_of(parent)]
+        return parent if self.folder.name in listed else self.folder
 
     def file(self, *names: str) -> Path | None:
         """The first of these files that exists, by its name within the folder."""
@@ -75,16 +85,39 @@ def find_model(name: str, revision: str | None = None, *, needed_by: str) -> Mod
         ModelError: its files have another revision.
     """
     if name.startswith(PACKAGE):
-        return _of_folder(_in_package(name, needed_by), name, revision)
+        return _reading(_of_folder(_in_package(name, needed_by), name, revision))
     if name.startswith((".", "~")) or Path(name).is_absolute():
         folder = Path(name).expanduser().resolve()
         if not folder.is_dir():
             raise MissingModel(needed_by, name, "no such folder")
-        return _of_folder(folder, folder.name, revision)
+        return _reading(_of_folder(folder, folder.name, revision))
     if cached := _in_cache(name, revision):
-        return ModelFiles(name, cached, cached.name)
+        return _reading(ModelFiles(name, cached, cached.name))
     option = f" --revision {revision}" if revision else ""
     raise MissingModel(needed_by, name, f"metrichub fetch {name}{option}")
+
+
+def modules_of(folder: Path) -> list[tuple[str, str]]:
+    """The type and the folder of each part of a sentence model, in their order; of others, none.
+
+    Raises:
+        ModelError: its list can't be read.
+    """
+    path = folder / _MODULES
+    if not path.is_file():
+        return []
+    try:
+        listed = json.loads(path.read_text(encoding="utf-8"))
+        return [(str(module["type"]), str(module["path"])) for module in listed]
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise ModelError(f"{path} can't be read: {error!r}") from error
+
+
+def _reading(files: ModelFiles) -> ModelFiles:
+    """The same files, in the folder of the part that reads tokens."""
+    parts = modules_of(files.folder)
+    first = next((path for kind, path in parts if kind.endswith(".Transformer")), "")
+    return files._replace(folder=files.folder / first)
 
 
 def offered(name: str, revision: str | None = None, *, weights: Weights = "safetensors") -> Offer:
@@ -132,6 +165,9 @@ def _is_wanted(file: str, weights: Weights, files: Collection[str]) -> bool:
     if file in _ONNX:
         return weights == "onnx"
     folder, name = file.rpartition("/")[0], _name(file)
+    # Their settings, whatever their folders are called.
+    if _MODULES in files and file == f"{folder}/config.json":
+        return "/" not in folder
     if folder and not _fits(folder, _PARTS):
         return False
     if _fits(name, (*_TEXTS, "hparams.yaml")):
@@ -167,10 +203,13 @@ def _in_cache(name: str, revision: str | None) -> Path | None:
         from huggingface_hub.errors import HFValidationError
 
     try:
-        path = try_to_load_from_cache(name, "config.json", revision=revision)
+        paths = [
+            try_to_load_from_cache(name, file, revision=revision)
+            for file in ("config.json", _MODULES)
+        ]
     except HFValidationError as error:
         raise ModelError(f"{name!r} isn't a valid name of a model: {error}") from None
-    return Path(path).parent if isinstance(path, str) else None
+    return next((Path(path).parent for path in paths if isinstance(path, str)), None)
 
 
 def _in_package(name: str, needed_by: str) -> Path:
@@ -193,9 +232,11 @@ def _in_package(name: str, needed_by: str) -> Path:
 
 
 def _of_folder(folder: Path, name: str, revision: str | None) -> ModelFiles:
+    parts = {path for kind, path in modules_of(folder) if path and not kind.endswith("Pooling")}
     files = sorted(
         path
-        for path in (*folder.iterdir(), *folder.glob("*_Dense/*"))
+        for place in {folder, *folder.glob("*_Dense"), *(folder / part for part in parts)}
+        for path in place.glob("*")
         if path.is_file() and _fits(path.name, (*_TEXTS, *_WEIGHTS))
     )
     stamps = tuple((str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files)

@@ -43,8 +43,8 @@ def test_the_pooling_is_the_one_that_the_files_name(bert: Path, tmp_path: Path) 
         embedded(tmp_path / "bert", TEXTS), embedded(bert, TEXTS, pooling="first"), atol=1e-6
     )
     assert "pooling='first'" in LocalEmbedder(model=str(tmp_path / "bert")).label
-    path.write_text(json.dumps({"pooling_mode_max_tokens": True}))
-    with pytest.raises(JudgeUnavailable, match=r"pools by pooling_mode_max_tokens; choose pooling"):
+    path.write_text(json.dumps({"pooling_mode_weightedmean_tokens": True}))
+    with pytest.raises(JudgeUnavailable, match=r"pools by weightedmean; choose pooling"):
         embedded(tmp_path / "bert", TEXTS)
 
 

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+import toys
 from metrichub_neural.local import LocalEmbedder
 from safetensors.numpy import save_file
 from test_convert import metrichub
@@ -33,7 +34,7 @@ def labse(bert: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         {
             "idx": n,
             "name": str(n),
-            "path": f"{n}_{name}",
+            "path": f"{n}_{name}" if n else "",
             "type": f"sentence_transformers.models.{name}",
         }
         for n, name in enumerate(names)
@@ -113,7 +114,10 @@ def test_a_pickled_dense_layer_is_converted_with_the_rest(labse: Path, tmp_path:
 @pytest.mark.parametrize(
     ("file", "message"),
     [
-        ("modules.json", "has the module sentence_transformers.models.CNN, which isn't known"),
+        (
+            "modules.json",
+            "has the module sentence_transformers.models.CNN in place 3, which isn't known",
+        ),
         ("2_Dense/config.json", "has the activation 'Softsign', which isn't known"),
     ],
 )
@@ -124,6 +128,128 @@ def test_what_is_not_known_is_refused(labse: Path, tmp_path: Path, file: str, me
     (folder / file).write_text(text)
     with pytest.raises(ModelError, match=message):
         Hub(load_metric("sem_score", model=str(folder)))(predictions=["a"], references=["b"])
+
+
+# Folders, as the versions of sentence-transformers write them.
+
+BOOLEANS = {"word_embedding_dimension": 32, "pooling_mode_mean_sqrt_len_tokens": False}
+LAYOUTS: dict[str, tuple[dict[str, str], dict[str, Any]]] = {
+    # Where each module is, and other files beside them.
+    "2.x": ({"Transformer": "", "Pooling": "1_Pooling"}, {}),
+    "0.x": ({"Transformer": "0_Transformer", "Pooling": "1_Pooling"}, {}),
+    "by another name": ({"Transformer": "", "Pooling": "pool", "Normalize": "2_Normalize"}, {}),
+    "with a prompt": (
+        {"Transformer": "", "Pooling": "1_Pooling"},
+        {
+            "config_sentence_transformers.json": {
+                "prompts": {"query": "the day: ", "document": ""},
+                "default_prompt_name": "query",
+            }
+        },
+    ),
+    "in lower case": (
+        {"Transformer": "", "Pooling": "1_Pooling"},
+        {"sentence_bert_config.json": {"max_seq_length": 9, "do_lower_case": True}},
+    ),
+}
+POOLINGS: dict[str, dict[str, Any]] = {
+    mode: {"embedding_dimension": 32, "pooling_mode": mode, "include_prompt": True}
+    for mode in ("mean", "cls", "max")
+}
+POOLINGS |= {
+    f"{mode} by flags": BOOLEANS
+    | {
+        "pooling_mode_cls_token": mode == "cls",
+        "pooling_mode_mean_tokens": mode == "mean",
+        "pooling_mode_max_tokens": mode == "max",
+    }
+    for mode in ("mean", "cls", "max")
+}
+
+
+def written(
+    folder: Path, model: Path, places: Mapping[str, str], pooling: object, files: Mapping[str, Any]
+) -> Path:
+    """A folder with a model in the places of its modules, and other files."""
+    shutil.copytree(model, folder / places["Transformer"])
+    package = "sentence_transformers.models"
+    modules = [
+        {"idx": n, "name": str(n), "path": path, "type": f"{package}.{name}"}
+        for n, (name, path) in enumerate(places.items())
+    ]
+    (folder / places["Pooling"]).mkdir()
+    both = {"modules.json": modules, f"{places['Pooling']}/config.json": pooling}
+    for name, content in (both | dict(files)).items():
+        (folder / name).write_text(json.dumps(content))
+    return folder
+
+
+def pooled(vectors: np.ndarray, mode: str) -> np.ndarray:
+    ways = {"mean": vectors.mean(0), "cls": vectors[0], "max": vectors.max(0)}
+    return ways[mode] / np.linalg.norm(ways[mode])
+
+
+@pytest.mark.parametrize("pooling", POOLINGS)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_folder_is_read_as_it_was_written(
+    bert: Path, tmp_path: Path, layout: str, pooling: str
+) -> None:
+    places, files = LAYOUTS[layout]
+    folder = written(tmp_path / "model", bert, places, POOLINGS[pooling], files)
+    prompt = "the day: " if layout == "with a prompt" else ""
+    inputs = ["a cat sat on the mat", "DOG", "it is not the day by the river"]
+    result = asyncio.run(LocalEmbedder(model=str(folder)).embed([*inputs, " "]))
+    for text, vector in zip(inputs, result, strict=False):
+        alone = hidden(bert, prompt + text, 3)
+        if layout == "in lower case":
+            alone = hidden(bert, " ".join(text.lower().split()[:7]), 3)
+        np.testing.assert_allclose(vector, pooled(alone, pooling.split()[0]), atol=1e-6)
+    assert not result[-1].any()
+    assert load_metric("sem_score", model=str(folder)).files().root == folder  # type: ignore[attr-defined]  # of metrics with a whole model
+
+
+@pytest.mark.parametrize(
+    ("pooling", "files", "message"),
+    [
+        ({"pooling_mode": "lasttoken"}, {}, "pools by lasttoken"),
+        ({"pooling_mode": ["cls", "mean"]}, {}, "pools by cls, mean; choose pooling='mean'"),
+        (
+            {"pooling_mode": "mean", "include_prompt": False},
+            {"prompts": {"q": "a"}, "default_prompt_name": "q"},
+            "leaves its prompt out of the pooling",
+        ),
+        ({"pooling_mode": "mean"}, {"default_prompt_name": "q"}, "has no prompt 'q'"),
+    ],
+)
+def test_other_pooling_and_prompts_are_refused(
+    bert: Path, tmp_path: Path, pooling: object, files: object, message: str
+) -> None:
+    places, more = LAYOUTS["2.x"][0], {"config_sentence_transformers.json": files}
+    folder = written(tmp_path / "model", bert, places, pooling, more)
+    with pytest.raises(ModelError, match=message):
+        Hub(load_metric("sem_score", model=str(folder)))(predictions=["a"], references=["b"])
+
+
+def test_a_normalization_before_a_dense_layer_counts(labse: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    shutil.copytree(labse, folder)
+    modules = json.loads((folder / "modules.json").read_text())
+    (folder / "modules.json").write_text(json.dumps([*modules[:2], modules[3], modules[2]]))
+    (result,) = asyncio.run(LocalEmbedder(model=str(folder)).embed(["a cat"]))
+    first = hidden(labse, "a cat", 3)[0]
+    vector = np.tanh(WEIGHT @ (first / np.linalg.norm(first)) + BIAS)
+    np.testing.assert_allclose(result, vector / np.linalg.norm(vector), atol=1e-6)
+
+
+def test_no_space_is_put_before_the_texts_of_a_roberta(tmp_path: Path) -> None:
+    folder = toys.write_model(tmp_path / "model", "roberta")
+    tokens = toys.write_bytes(folder)
+    (result,) = asyncio.run(LocalEmbedder(model=str(folder)).embed(["the cat"]))
+    plain, spaced = (
+        pooled(toys.hidden_of(folder, tokens(text)), "mean") for text in ("the cat", " the cat")
+    )
+    assert np.abs(plain - spaced).max() > 1e-3
+    np.testing.assert_allclose(result, plain, atol=1e-6)
 
 
 class TestSemScore(MetricContract):

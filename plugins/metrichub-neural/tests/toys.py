@@ -6,6 +6,7 @@ import json
 import random
 import shutil
 import warnings
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -103,6 +104,20 @@ def write_tokenizer(folder: Path, limit: int = LIMIT) -> None:
     (folder / "tokenizer_config.json").write_text(json.dumps(message | {"model_max_length": limit}))
 
 
+def write_bytes(folder: Path) -> Callable[[str], list[int]]:
+    """A tokenizer of bytes, as RoBERTa's, written to a folder; returns what it makes of a text."""
+    letters = sorted({*LETTERS, "\u0120"})
+    vocabulary = {piece: number for number, piece in enumerate([*SPECIAL, *letters])}
+    backend = tokenizers.Tokenizer(tokenizers.models.BPE(vocabulary, [], unk_token="[UNK]"))
+    backend.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=False)
+    backend.post_processor = tokenizers.processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+    )
+    backend.add_special_tokens(SPECIAL)
+    backend.save(str(folder / "tokenizer.json"))
+    return lambda text: list(backend.encode(text).ids)
+
+
 def write_model(
     folder: Path, kind: str = "bert", auto: str = "AutoModel", limit: int = LIMIT, **more: Any
 ) -> Path:
@@ -180,11 +195,16 @@ def _wide(folder: Path) -> Any:
 
 def hidden(folder: Path, text: str, layer: int) -> Any:
     """One text's vectors (n, d) at a layer: alone, unpadded, in 64 bits."""
+    return hidden_of(folder, ids_of(folder, text), layer)
+
+
+def hidden_of(folder: Path, tokens: list[int], layer: int = -1) -> Any:
+    """The same of the tokens, which are given; of the last layer, unless one is named."""
     model = _wide(folder)
     kind = model.config.model_type
     if kind in ("t5", "mt5", "bart"):
         model = model.encoder
-    ids = torch.tensor([ids_of(folder, text)])
+    ids = torch.tensor([tokens])
     with torch.no_grad():
         hidden_states = model(input_ids=ids, output_hidden_states=True).hidden_states
         # Of T5's hidden states, all but the last stand before the norm that ends the encoder.

@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
-Pooling = Literal["mean", "first"]
+import numpy as np
+
+Pooling = Literal["mean", "first", "max"]
 _LEAST = 1e-12
+_HIDDEN = 1e9
+"""What padding is lowered by, so that it is never the largest."""
 
 
 class Reduction(NamedTuple):
     """One vector out of those of all tokens in all layers.
 
     Attributes:
-        pooling: The mean of the tokens, or the first one.
+        pooling: The mean of the tokens, the first one, or the largest number of each dimension.
         mix: How much each layer counts, the embeddings first; without it, the last layer does.
         normalizes: Whether each layer is first put to a mean of 0 and a variance of 1, over all
             numbers of the text together.
@@ -38,7 +42,13 @@ class Reduction(NamedTuple):
             for share, layer in zip(mix, map(_wide, layers), strict=True)
             if share
         )
-        return mixed[:, 0] if self.pooling == "first" else (mixed * real).sum(1) / real.sum(1)
+        if self.pooling == "first":
+            return mixed[:, 0]
+        if self.pooling == "mean":
+            return (mixed * real).sum(1) / real.sum(1)
+        largest = (mixed - (1 - real) * _HIDDEN).max(1)
+        # PyTorch says where they stand, too.
+        return largest if isinstance(largest, np.ndarray) else largest.values
 
     @staticmethod
     def _normalized(layer: Any, real: Any) -> Any:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,16 +13,19 @@ from metrichub.errors import ModelError
 from metrichub_neural.engine.encoder import Choice, encoder_of
 from metrichub_neural.engine.reduction import Pooling, Reduction
 from metrichub_neural.engine.tokens import limit_of, read_json
-from metrichub_neural.local_models import ModelFiles
+from metrichub_neural.local_models import ModelFiles, modules_of
 
-_MODES: dict[str, Pooling] = {
-    "pooling_mode_mean_tokens": "mean",
-    "pooling_mode_cls_token": "first",
-}
+_MODES: dict[str, Pooling] = {"mean": "mean", "cls": "first", "max": "max"}
+_FLAG = "pooling_mode_"
+"""What the names begin with that older versions have for each way to pool."""
 _ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
     "Identity": lambda values: values,
     "Tanh": np.tanh,
 }
+_FIRST = ("Transformer", "Pooling")
+"""The modules that each model begins with."""
+_INPUT = "sentence_embedding"
+_Step = Callable[[Array], Array]
 
 
 class SentenceVector(NamedTuple):
@@ -34,56 +36,97 @@ class SentenceVector(NamedTuple):
     cut: bool
 
 
-class _Dense(NamedTuple):
-    """A layer behind the pooling: (m, d), (m,), and the name of a function."""
-
-    weight: Array
-    bias: Array
-    activation: str
-
-
 def pooling_of(files: ModelFiles) -> Pooling:
     """How a model's own files pool tokens; the mean where they don't say.
 
     Raises:
         ModelError: in another way.
     """
-    settings = read_json(files, "1_Pooling/config.json")
-    modes = [mode for key, mode in _MODES.items() if settings.get(key)]
-    every = [k for k, v in settings.items() if k.startswith("pooling_mode") and v is True]
-    if every and len(modes) != len(every):
-        raise ModelError(
-            f"{files.name} pools by {', '.join(every)}; choose pooling='mean' or 'first'"
-        )
-    return modes[0] if modes else "mean"
+    settings = _pooling_settings(files)
+    older = [
+        name.removeprefix(_FLAG).removesuffix("_tokens").removesuffix("_token")
+        for name, on in settings.items()
+        if name.startswith(_FLAG) and on is True
+    ]
+    named = settings.get("pooling_mode", older or "mean")
+    modes = [named] if isinstance(named, str) else list(named)
+    if len(modes) != 1 or modes[0] not in _MODES:
+        names = ", ".join(map(str, modes))
+        raise ModelError(f"{files.name} pools by {names}; choose pooling='mean', 'first' or 'max'")
+    return _MODES[modes[0]]
 
 
 def sentence_limit(files: ModelFiles) -> int:
     """How many tokens of a text are read."""
-    longest = read_json(files, "sentence_bert_config.json").get("max_seq_length")
+    longest = _reading_of(files).get("max_seq_length")
     return min(limit_of(files), int(longest or limit_of(files)))
+
+
+def _settings(files: ModelFiles, name: str) -> dict[str, Any]:
+    """The content of one of the JSON files of a whole sentence model; empty without it."""
+    return read_json(files._replace(folder=files.root), name)
+
+
+def _pooling_settings(files: ModelFiles) -> dict[str, Any]:
+    places = [path for kind, path in modules_of(files.root) if kind.endswith(".Pooling")]
+    return _settings(files, f"{(places or ['1_Pooling'])[0]}/config.json")
+
+
+def _reading_of(files: ModelFiles) -> dict[str, Any]:
+    """The settings of the part that reads tokens: sentence_bert_config.json, or of its kind."""
+    names = sorted(path.name for path in files.folder.glob("sentence_*_config.json"))
+    return read_json(files, names[0]) if names else {}
+
+
+def _prompt_of(files: ModelFiles) -> str:
+    """What the files put before each text; "" for nothing.
+
+    Raises:
+        ModelError: they name a prompt that they don't have, or that isn't pooled.
+    """
+    settings = _settings(files, "config_sentence_transformers.json")
+    name, prompts = settings.get("default_prompt_name"), settings.get("prompts") or {}
+    if name is not None and name not in prompts:
+        raise ModelError(f"{files.name} has no prompt {name!r}, its default_prompt_name")
+    if name is not None and _pooling_settings(files).get("include_prompt") is False:
+        raise ModelError(f"{files.name} leaves its prompt out of the pooling, which isn't known")
+    return "" if name is None else str(prompts[name])
 
 
 class SentenceModel:
     """A model that gives each text a unit vector."""
 
     def __init__(self, choice: Choice, pooling: Pooling) -> None:
-        self._encoder, self._reduction = encoder_of(choice), Reduction(pooling)
-        self._limit, self._dense = sentence_limit(choice.files), _dense_of(choice.files)
+        files = choice.files
+        self._encoder, self._reduction = encoder_of(choice), Reduction(pooling, as_given=True)
+        self._limit, self._steps = sentence_limit(files), _steps_of(files)
+        self._prompt, self._lowers = (
+            _prompt_of(files),
+            bool(_reading_of(files).get("do_lower_case")),
+        )
 
     def vectors(self, texts: Sequence[str]) -> list[SentenceVector]:
         """The vector of each text; equal ones are run once."""
-        read = self._encoder.reduced(texts, self._reduction, self._limit)
+        read = self._encoder.reduced(list(map(self._ready, texts)), self._reduction, self._limit)
         return [
             SentenceVector(self._finished(text.vector) * (not text.blank), text.blank, text.cut)
             for text in read
         ]
 
+    def _ready(self, text: str) -> str:
+        """A text as the model reads it; "" if it is blank."""
+        ready = f"{self._prompt}{text}" if text.strip() else ""
+        return ready.lower() if self._lowers else ready
+
     def _finished(self, vector: Array) -> Array:
         wide = vector.astype(np.float64)
-        for dense in self._dense:
-            wide = _ACTIVATIONS[dense.activation](dense.weight @ wide + dense.bias)
-        return np.asarray(wide / (np.linalg.norm(wide) or 1.0))
+        for step in self._steps:
+            wide = step(wide)
+        return _unit(wide)
+
+
+def _unit(vector: Array) -> Array:
+    return np.asarray(vector / (np.linalg.norm(vector) or 1.0))
 
 
 def sentences_of(choice: Choice, pooling: Pooling | None = None) -> SentenceModel:
@@ -97,33 +140,39 @@ def sentences_of(choice: Choice, pooling: Pooling | None = None) -> SentenceMode
 
 
 @lru_cache(maxsize=4)
-def _dense_of(files: ModelFiles) -> list[_Dense]:
-    """The layers behind the pooling; a normalization changes no unit vector."""
-    path = files.folder / "modules.json"
-    listed = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []
-    layers = []
-    for module in listed:
-        kind = str(module.get("type")).rpartition(".")[2]
-        if kind == "Dense":
-            layers.append(_read_dense(files, str(module.get("path"))))
-        elif kind not in ("Transformer", "Pooling", "Normalize"):
-            raise ModelError(f"{files.name} has the module {module.get('type')}, which isn't known")
-    return layers
+def _steps_of(files: ModelFiles) -> list[_Step]:
+    """What the modules behind the pooling do, in their order."""
+    steps: list[_Step] = []
+    for number, (kind, place) in enumerate(modules_of(files.root)):
+        package, _, name = kind.rpartition(".")
+        if package.partition(".")[0] != "sentence_transformers" or (
+            name != _FIRST[number] if number < len(_FIRST) else name not in ("Dense", "Normalize")
+        ):
+            raise ModelError(
+                f"{files.name} has the module {kind} in place {number}, which isn't known"
+            )
+        if name == "Dense":
+            steps.append(_read_dense(files, place))
+        elif name == "Normalize":
+            steps.append(_unit)
+    return steps
 
 
-def _read_dense(files: ModelFiles, place: str) -> _Dense:
+def _read_dense(files: ModelFiles, place: str) -> _Step:
     from safetensors.numpy import load_file
 
-    weights = files.file(f"{place}/model.safetensors")
+    weights = files._replace(folder=files.root).file(f"{place}/model.safetensors")
     if weights is None:
         raise ModelError(
-            f"{files.name} has no {place}/model.safetensors in {files.folder}: 'metrichub fetch "
+            f"{files.name} has no {place}/model.safetensors in {files.root}: 'metrichub fetch "
             "--convert' gets it, or 'metrichub convert' makes it of the pickle"
         )
-    settings, tensors = read_json(files, f"{place}/config.json"), load_file(weights)
+    settings, tensors = _settings(files, f"{place}/config.json"), load_file(weights)
     activation = str(settings.get("activation_function", "Tanh")).rpartition(".")[2]
     if activation not in _ACTIVATIONS:
         raise ModelError(f"{files.name} has the activation {activation!r}, which isn't known")
+    if settings.get("use_residual") or settings.get("module_input_name", _INPUT) != _INPUT:
+        raise ModelError(f"{files.name} has a dense layer in {place} that isn't of whole vectors")
     weight = tensors["linear.weight"].astype(np.float64)
     bias = tensors.get("linear.bias", np.zeros(len(weight))).astype(np.float64)
-    return _Dense(weight, bias, activation)
+    return lambda values: _ACTIVATIONS[activation](weight @ values + bias)
