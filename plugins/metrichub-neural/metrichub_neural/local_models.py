@@ -86,8 +86,7 @@ def find_model(name: str, revision: str | None = None, *, needed_by: str) -> Mod
     """
     if name.startswith(PACKAGE):
         return _reading(_of_folder(_in_package(name, needed_by), name, revision))
-    if name.startswith((".", "~")) or Path(name).is_absolute():
-        folder = Path(name).expanduser().resolve()
+    if folder := folder_of(name):
         if not folder.is_dir():
             raise MissingModel(needed_by, name, "no such folder")
         return _reading(_of_folder(folder, folder.name, revision))
@@ -95,6 +94,12 @@ def find_model(name: str, revision: str | None = None, *, needed_by: str) -> Mod
         return _reading(ModelFiles(name, cached, cached.name))
     option = f" --revision {revision}" if revision else ""
     raise MissingModel(needed_by, name, f"metrichub fetch {name}{option}")
+
+
+def folder_of(name: str) -> Path | None:
+    """The folder that a model's name is, whether it is there or not; None for another name."""
+    named = name.startswith((".", "~")) or Path(name).is_absolute()
+    return Path(name).expanduser().resolve() if named else None
 
 
 def modules_of(folder: Path) -> list[tuple[str, str]]:

@@ -190,7 +190,7 @@ def test_models_layers_and_baselines_are_those_of_bert_score() -> None:
         "bert-base-multilingual-cased",
     ]
     layers = {"roberta-large": 17, "bert-base-uncased": 9, "microsoft/deberta-xlarge-mnli": 40}
-    assert {name: default_layer(name) for name in layers} == layers
+    assert {name: default_layer(name, "test") for name in layers} == layers
     assert baseline_of("en", "roberta-large", 17) == (0.83150584, 0.8314941, 0.83122575)
     assert baseline_of("en", "bert-base-uncased", 9) == (0.35375935, 0.3537393, 0.35219112)
     assert baseline_of("en", "roberta-large", 99) is None
@@ -230,9 +230,44 @@ def test_the_signature_names_files_and_layer_wherever_the_model_lies(
     assert other.signatures() != here.signatures()
 
 
-def test_the_last_layer_is_said_where_none_is_named(bert: Path) -> None:
-    report = scored(bert, ["a"], ["b"], layer=None)
-    assert "layer=3" in report.signatures()["bertscore"]
+@pytest.mark.parametrize(
+    ("name", "listed"),
+    [
+        ("FacebookAI/roberta-large", "roberta-large"),
+        ("FacebookAI/xlm-roberta-base", "xlm-roberta-base"),
+        ("albert/albert-base-v2", "albert-base-v2"),
+        ("google-bert/bert-base-uncased", "bert-base-uncased"),
+        ("distilbert/distilroberta-base", "distilroberta-base"),
+        ("google-t5/t5-small", "t5-small"),
+        ("openai-community/roberta-base-openai-detector", "roberta-base-openai-detector"),
+        ("xlnet/xlnet-large-cased", "xlnet-large-cased"),
+        ("microsoft/deberta-xlarge-mnli", "microsoft/deberta-xlarge-mnli"),
+    ],
+)
+def test_a_model_has_its_layer_and_baseline_by_each_of_its_names(name: str, listed: str) -> None:
+    assert default_layer(name, "test") == default_layer(listed, "test")
+    assert baseline_of("en", name, 3) == baseline_of("en", listed, 3)
+
+
+def test_a_folder_has_the_layer_of_the_model_it_was_copied_from(bert: Path, tmp_path: Path) -> None:
+    cached = tmp_path / "models--FacebookAI--roberta-large/snapshots/0123"
+    assert default_layer(str(cached), "test") == 17
+    shutil.copytree(bert, tmp_path / "bert")
+    path = tmp_path / "bert/config.json"
+    config = json.loads(path.read_text()) | {"_name_or_path": "distilbert/distilbert-base-uncased"}
+    path.write_text(json.dumps(config | {"num_hidden_layers": 3}))
+    assert default_layer(str(tmp_path / "bert"), "test") == 5
+    metric = load_metric("bertscore", model=str(tmp_path / "bert"), rescale=True)
+    assert metric.stretch() == baseline_of("en", "distilbert-base-uncased", 5)  # type: ignore[attr-defined]  # of BERTScore alone
+
+
+@pytest.mark.parametrize("metric", ["bertscore", "bertscore_idf", "smart(matcher='bertscore')"])
+def test_a_layer_that_nobody_measured_has_to_be_named(bert: Path, metric: str) -> None:
+    with pytest.raises(ParameterError, match=r"layer=None is not allowed; choose the layer of"):
+        Hub(load_metric(metric, model=str(bert)))(predictions=["a"], references=["b"])
+
+
+def test_a_layer_that_the_model_lacks_is_refused(bert: Path) -> None:
     with pytest.raises(ParameterError, match=r"layer=4 is not allowed; choose from 0 to 3"):
         scored(bert, ["a"], ["b"], layer=4)
 

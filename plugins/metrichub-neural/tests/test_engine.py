@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import shutil
 import sys
@@ -275,6 +276,31 @@ def test_a_model_without_a_tokenizer_is_one_line(bert: Path, tmp_path: Path) -> 
         Hub(metric)(predictions=["a"], references=["a"])
 
 
+def test_a_tokenizer_with_more_tokens_than_vectors_is_refused(bert: Path) -> None:
+    files = encoder.find_model(str(bert), needed_by="test")
+    with pytest.raises(ModelError, match=r"has vectors for 50 tokens: .+ is number 106"):
+        load_tokenizer(files, {**read_config(files), "vocab_size": 50})
+
+
+def test_layers_that_the_config_leaves_out_and_weights_that_are_no_numbers_are_refused(
+    tmp_path: Path,
+) -> None:
+    from safetensors.torch import load_file, save_file
+
+    folder = toys.write_model(tmp_path / "bert", auto="AutoModelForMaskedLM")
+    config = json.loads((folder / "config.json").read_text())
+    metric = load_metric("bertscore", model=str(folder), layer=2)
+    (folder / "config.json").write_text(json.dumps(config | {"num_hidden_layers": 2}))
+    with pytest.raises(ModelError, match=r"bert\.encoder\.layer\.2\..*more layers than its config"):
+        Hub(metric)(predictions=["a"], references=["b"])
+    (folder / "config.json").write_text(json.dumps(config))
+    weights = load_file(folder / "model.safetensors")
+    weights["bert.encoder.layer.1.output.dense.bias"][3] = float("nan")
+    save_file(weights, folder / "model.safetensors", {"format": "pt"})
+    with pytest.raises(ModelError, match=r"aren't finite in torch.float32: encoder\.layer\.1"):
+        Hub(metric)(predictions=["a"], references=["b"])
+
+
 # Processes and devices.
 
 
@@ -308,11 +334,11 @@ def test_threads_are_shared_by_the_processes(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_an_onnx_file_gives_the_last_layer_in_32_bits(onnx: Path) -> None:
-    for options in ({"layer": 5}, {"dtype": "float16"}):
+    for options in ({"layer": 5}, {"layer": 6, "dtype": "float16"}):
         metric = load_metric("bertscore", model=str(onnx), **options)
         with pytest.raises(ParameterError, match="ONNX file"):
             Hub(metric)(predictions=["a"], references=["a"])
-    assert load_metric("bertscore", model=str(onnx)).requires()[-1] == "onnxruntime>=1.20"
+    assert load_metric("bertscore", model=str(onnx), layer=6).requires()[-1] == "onnxruntime>=1.20"
 
 
 def test_half_an_onnx_file_is_one_line(onnx: Path, tmp_path: Path) -> None:
@@ -320,7 +346,9 @@ def test_half_an_onnx_file_is_one_line(onnx: Path, tmp_path: Path) -> None:
     shutil.copytree(onnx, folder)
     (folder / "model.onnx").write_bytes((folder / "model.onnx").read_bytes()[:9000])
     with pytest.raises(ModelError, match="half can't be read from") as caught:
-        Hub(load_metric("bertscore", model=str(folder)))(predictions=["a"], references=["a"])
+        Hub(load_metric("bertscore", model=str(folder), layer=6))(
+            predictions=["a"], references=["a"]
+        )
     assert "\n" not in str(caught.value)
 
 

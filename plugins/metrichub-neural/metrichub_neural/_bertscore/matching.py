@@ -64,9 +64,9 @@ class BertScoreMetric(EncoderMetric):
         """The model of the language."""
         return default_model(self.language)
 
-    def default_layer(self, model: str) -> int | None:
-        """The layer that agrees best with people, where the model was tried."""
-        return default_layer(model)
+    def default_layer(self, model: str) -> int:
+        """The layer that agrees best with people; it has to be named where that wasn't measured."""
+        return default_layer(model, self.name)
 
     def resolved(self) -> Mapping[str, object]:
         """The model as it is run, and the baseline."""
@@ -81,8 +81,7 @@ class BertScoreMetric(EncoderMetric):
 
     def _published(self) -> Baseline | None:
         model = self.model or default_model(self.language)
-        layer = default_layer(model) if self.layer is None else self.layer
-        return None if layer is None else baseline_of(self.language, model, layer)
+        return baseline_of(self.language, model, self.layer)
 
 
 class Match(NamedTuple):

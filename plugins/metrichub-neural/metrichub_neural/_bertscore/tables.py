@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
+
+from metrichub.errors import ParameterError
+from metrichub_neural.engine.tokens import read_config
+from metrichub_neural.local_models import ModelFiles, folder_of
 
 _FOLDER = Path(__file__).parent
 _MODELS = {
@@ -15,6 +20,13 @@ _MODELS = {
     "zh": "bert-base-chinese",
 }
 _OTHERS = "bert-base-multilingual-cased"
+_OWNERS = (
+    *("FacebookAI", "albert", "distilbert", "google-bert", "google-t5", "openai-community"),
+    "xlnet",
+)
+"""Whose models have names without an owner in the tables, as the hub's models once had."""
+_CACHED = re.compile(r"models--([^/\\]+)")
+"""A folder of the hub's cache, wherever it was copied to."""
 
 
 class Baseline(NamedTuple):
@@ -30,15 +42,35 @@ def default_model(language: str) -> str:
     return _MODELS.get(language, _OTHERS)
 
 
-def default_layer(model: str) -> int | None:
-    """The layer that agrees best with people on WMT16; None for a model that wasn't tried."""
-    return _layers().get(model)
+def default_layer(model: str, needed_by: str) -> int:
+    """The layer that agrees best with people on WMT16.
+
+    Raises:
+        ParameterError: the model wasn't tried.
+    """
+    layer = _layers().get(name_of(model))
+    if layer is None:
+        allowed = f"the layer of {model} that is compared: which one agrees best wasn't measured"
+        raise ParameterError(needed_by, "layer", None, allowed)
+    return layer
 
 
-def baseline_of(language: str, model: str, layer: int) -> Baseline | None:
-    """The baseline of a model's layer in a language; None where nobody measured it."""
-    layers = _baselines().get((language, model), ())
-    return layers[layer] if layer < len(layers) else None
+def baseline_of(language: str, model: str, layer: int | None) -> Baseline | None:
+    """The baseline of a layer, or of the best one, in a language; None where nobody measured it."""
+    name = name_of(model)
+    place = _layers().get(name) if layer is None else layer
+    layers = _baselines().get((language, name), ())
+    return None if place is None or place >= len(layers) else layers[place]
+
+
+def name_of(model: str) -> str:
+    """The name that the tables have for a model; for a folder, for what it was copied from."""
+    if folder := folder_of(model):
+        cached = _CACHED.search(str(folder))
+        origin = read_config(ModelFiles(model, folder, "")).get("_name_or_path")
+        model = cached[1].replace("--", "/") if cached else str(origin)
+    owner, _, name = model.rpartition("/")
+    return name if owner in _OWNERS else model
 
 
 @cache

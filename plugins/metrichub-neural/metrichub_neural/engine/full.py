@@ -22,6 +22,8 @@ from metrichub_neural.local_models import ModelFiles
 REQUIRES = ("torch>=2.4", "transformers>=5,<6")
 _ONLY_ENCODERS = ("bert", "camembert", "mobilebert", "roberta", "xlm-roberta", "xlm-roberta-xl")
 """Kinds of models whose class would add a layer on top that no metric here reads."""
+_LAYER = re.compile(r"\.\d+\.")
+"""The first number in a weight's name, which is its layer's."""
 _PICKLES = (".bin", ".ckpt", ".pt", ".pth")
 _MEMORY = ("out of memory", "defaultcpuallocator", "_status_alloc_failed")
 """How PyTorch and the libraries of a GPU say that memory ran out."""
@@ -222,7 +224,26 @@ def load_model(auto: str, files: ModelFiles, dtype: str, **more: Any) -> Any:
     # Weights that aren't in the files would be random ones.
     if missing := sorted(loading["missing_keys"]):
         raise ModelError(f"{files.name} has no weights for {missing[0]} ({auto} needs them)")
+    _check_weights(model, sorted(loading["unexpected_keys"]), files.name)
     return model
+
+
+def _check_weights(model: Any, left: Sequence[str], name: str) -> None:
+    """Refuse weights that aren't numbers, and layers of the file that the model was made without.
+
+    `left` are the names of those that it didn't take.
+    """
+    import torch
+
+    taken = model.state_dict()
+    for key in left:
+        first = _LAYER.sub(".0.", key, count=1)
+        # By its name in the model, and below what a model with a head puts before it.
+        if first in taken or first.partition(".")[2] in taken:
+            raise ModelError(f"{name} has weights for {key}: more layers than its config.json says")
+    for key, weight in model.named_parameters():
+        if not torch.isfinite(weight).all():
+            raise ModelError(f"{name} has weights that aren't finite in {weight.dtype}: {key}")
 
 
 def _instead(files: ModelFiles) -> str:

@@ -70,6 +70,9 @@ class Tokenizer:
     Attributes:
         limit: How many tokens a text may have, with those that are added to it.
         special: The ids of special tokens by what they are for, such as "cls_token".
+
+    Raises:
+        ModelError: it has tokens that the model has no vectors for.
     """
 
     def __init__(
@@ -81,6 +84,13 @@ class Tokenizer:
     ) -> None:
         self._backend, self._cut = backend, dict[tuple[int, str], Any]()
         backend.no_padding()
+        size, most = config.get("vocab_size"), max(backend.get_vocab().values(), default=0)
+        if isinstance(size, int) and most >= size:
+            word = backend.id_to_token(most)
+            raise ModelError(
+                f"the tokenizer in {files.folder} isn't of its model, which has vectors for {size} "
+                f"tokens: {word!r} is number {most}"
+            )
         settings = read_json(files, "tokenizer_config.json")
         self.limit = limit_of(files, config)
         if self.limit < _UNLIMITED:

@@ -66,9 +66,9 @@ class Smart(EncoderMetric):
         """BERTScore's for English."""
         return default_model("en")
 
-    def default_layer(self, model: str) -> int | None:
-        """The layer that agrees best with people, where the model was tried."""
-        return default_layer(model)
+    def default_layer(self, model: str) -> int:
+        """The layer that agrees best with people; it has to be named where that wasn't measured."""
+        return default_layer(model, self.name)
 
     def resolved(self) -> Mapping[str, object]:
         """The model as it is run, or the metric of strings with all its parameters."""
