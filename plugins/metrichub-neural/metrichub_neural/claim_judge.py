@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, NoReturn
+from typing import Annotated, NoReturn
 
 from metrichub.authoring import (
     Choice,
@@ -18,6 +18,7 @@ from metrichub.authoring import (
     Verdict,
 )
 from metrichub.errors import JudgeUnavailable, MetrichubError
+from metrichub_neural.engine.cuts import CutsCounted
 from metrichub_neural.engine.encoder import Dtype, ModelName
 from metrichub_neural.engine.whole import known_files
 from metrichub_neural.local_models import ModelFiles
@@ -28,7 +29,7 @@ _SHOWN = 160
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClaimJudge:
+class ClaimJudge(CutsCounted):
     """A judge that asks a model whether texts support claims: no key, no server.
 
     Claims are the sentences of a text, by the rules of the judge `offline`, which answers all else
@@ -46,9 +47,8 @@ class ClaimJudge:
     threshold: Annotated[float, Range(0, 1)] = 0.5
     dtype: Dtype = "float32"
 
-    kind: ClassVar[str]
+    reads = "claims with their evidence"
     is_model = True
-    note = None
 
     async def judged(
         self, items: Sequence[str], texts: tuple[str, ...], verdicts: Sequence[str]
@@ -116,18 +116,19 @@ class ClaimJudge:
             f"dtype={self.dtype!r}"
         )
 
+    def reason(self, item: str, numbers: str, evidence: str, cut_at: int | None) -> str:
+        """A verdict's reason: a model's numbers, the evidence, and whether it was cut."""
+        if not evidence:
+            return "there is no evidence"
+        where = textwrap.shorten(evidence, _SHOWN, placeholder=" …")
+        if cut_at is None:
+            return f"{numbers}, by {where!r}"
+        self._cut.add(hash((item, evidence)))
+        return f"{numbers}, by {where!r}; claim and evidence were cut at {cut_at} tokens"
+
     def _unable(self, what: str, prompt: Prompt) -> NoReturn:
         raise JudgeUnavailable(
             f"the judge {self.kind} can't {what} ({prompt.name}); set a model that answers in "
             "words: judge=\"openai(model='...')\", with base_url='http://...' for a server of your "
             "own"
         )
-
-
-def reason_of(numbers: str, evidence: str, cut_at: int | None) -> str:
-    """A verdict's reason: a model's numbers, the evidence, and whether it was cut."""
-    if not evidence:
-        return "there is no evidence"
-    where = textwrap.shorten(evidence, _SHOWN, placeholder=" …")
-    cut = f"; claim and evidence were cut at {cut_at} tokens" if cut_at else ""
-    return f"{numbers}, by {where!r}{cut}"

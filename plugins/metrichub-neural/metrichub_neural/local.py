@@ -10,15 +10,16 @@ import numpy as np
 
 from metrichub.authoring import Vectors
 from metrichub.errors import JudgeUnavailable, MetrichubError
+from metrichub_neural.engine.cuts import CutsCounted
 from metrichub_neural.engine.encoder import Choice, Dtype, Engine, ModelName, choose
 from metrichub_neural.engine.gathering import Gathering
 from metrichub_neural.engine.reduction import Pooling
-from metrichub_neural.engine.sentence import pooling_of, sentences_of
+from metrichub_neural.engine.sentence import SentenceVector, pooling_of, sentences_of
 from metrichub_neural.local_models import ModelFiles
 
 
 @dataclass(frozen=True, kw_only=True)
-class LocalEmbedder:
+class LocalEmbedder(CutsCounted):
     """Unit vectors of texts by an encoder on this machine: no key, no server.
 
     Attributes:
@@ -40,8 +41,9 @@ class LocalEmbedder:
     engine: Engine = "auto"
     dtype: Dtype = "float32"
 
+    kind = "local"
+    reads = "texts"
     is_model = True
-    note = None
 
     @property
     def label(self) -> str:
@@ -59,10 +61,11 @@ class LocalEmbedder:
         """
         try:
             choice = self._choice()
-            vectors = await _gathering(choice, self._pooling(choice.files))(texts)
+            read = await _gathering(choice, self._pooling(choice.files))(texts)
         except (MetrichubError, ImportError) as error:
             raise JudgeUnavailable(str(error)) from error
-        return np.array(vectors, np.float64) if vectors else np.zeros((0, 0))
+        self._cut.update(hash(text) for text, each in zip(texts, read, strict=True) if each.cut)
+        return np.array([each.vector for each in read], np.float64) if read else np.zeros((0, 0))
 
     def _choice(self) -> Choice:
         return choose(self.model, self.revision, None, self.engine, self.dtype, "local")
@@ -72,9 +75,9 @@ class LocalEmbedder:
 
 
 @cache
-def _gathering(choice: Choice, pooling: Pooling) -> Gathering[str, Vectors]:
+def _gathering(choice: Choice, pooling: Pooling) -> Gathering[str, SentenceVector]:
     # Whoever holds a model keeps it in memory, however little room there is.
-    def vectors(texts: Sequence[str]) -> list[Vectors]:
-        return [text.vector for text in sentences_of(choice, pooling).vectors(texts)]
+    def vectors(texts: Sequence[str]) -> list[SentenceVector]:
+        return sentences_of(choice, pooling).vectors(texts)
 
     return Gathering(vectors)

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Annotated
 
 from metrichub.authoring import Range
-from metrichub_neural.claim_judge import OFFLINE, ClaimJudge, reason_of
+from metrichub_neural.claim_judge import OFFLINE, ClaimJudge
 from metrichub_neural.engine.encoder import ModelName
 from metrichub_neural.engine.gathering import Gathering
 from metrichub_neural.local_models import ModelFiles
@@ -54,17 +54,17 @@ class MiniCheckJudge(ClaimJudge):
         return [
             (
                 yes if answer.supported > self.threshold else (unknown or [no])[0],
-                _reason(answer, files),
+                self.reason(
+                    item,
+                    f"supported {answer.supported:.2f}",
+                    answer.chunk,
+                    most_tokens(files) if answer.cut else None,
+                ),
             )
-            for answer in answers
+            for item, answer in zip(items, answers, strict=True)
         ]
 
 
 @cache
 def _gathering(files: ModelFiles, dtype: str, chunk: int | None) -> Gathering[Claim, Checked]:
     return Gathering(lambda claims: checked_by(files, dtype, claims, chunk))
-
-
-def _reason(answer: Checked, files: ModelFiles) -> str:
-    cut_at = most_tokens(files) if answer.cut else None
-    return reason_of(f"supported {answer.supported:.2f}", answer.chunk, cut_at)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from metrichub_neural.claim_judge import OFFLINE, ClaimJudge, reason_of
+from metrichub_neural.claim_judge import OFFLINE, ClaimJudge
 from metrichub_neural.engine.entailment import Answer, Question, choose_entailment, entailment_of
 from metrichub_neural.engine.gathering import Gathering
 from metrichub_neural.engine.light import has_only_onnx
@@ -46,7 +46,13 @@ class NliJudge(ClaimJudge):
         """
         questions = [Question(item, texts) for item in items]
         answers = await self.gathering()(questions)
-        return [(self._word(answer, verdicts), _reason(answer)) for answer in answers]
+        return [
+            (
+                self._word(answer, verdicts),
+                self.reason(item, _numbers(answer), answer.window, answer.cut_at),
+            )
+            for item, answer in zip(items, answers, strict=True)
+        ]
 
     def gathering(self) -> Gathering[Question, Answer]:
         """The judge that answers the questions of all samples together."""
@@ -74,9 +80,8 @@ def _gathering(files: ModelFiles, dtype: str) -> Gathering[Question, Answer]:
     return Gathering(lambda questions: entailment_of(files, dtype).answers(questions))
 
 
-def _reason(answer: Answer) -> str:
-    numbers = (
+def _numbers(answer: Answer) -> str:
+    return (
         f"entailed {answer.entailed:.2f}, contradicted {answer.contradicted:.2f}, "
         f"neither {answer.neutral:.2f}"
     )
-    return reason_of(numbers, answer.window, answer.cut_at)

@@ -14,7 +14,7 @@ from metrichub_neural.engine.gathering import Gathering
 from metrichub_neural.local import LocalEmbedder
 from toys import hidden, texts
 
-from metrichub import Hub, JudgeUnavailable, ParameterError
+from metrichub import Hub, JudgeUnavailable, ParameterError, load_metric
 
 TEXTS = texts(12)
 
@@ -62,6 +62,20 @@ def test_a_model_that_is_not_here_ends_the_run_with_the_command() -> None:
     hub = Hub("semantic_similarity", embedder="local(model='toys/none')")
     with pytest.raises(JudgeUnavailable, match="metrichub fetch toys/none"):
         hub(predictions=["a"], references=["b"])
+
+
+def test_texts_that_are_cut_are_noted_by_every_metric_that_reads_them(bert: Path) -> None:
+    long, both = "cat " * 60, {"model": str(bert), "layer": 2}
+    embedder = f"local(model='{bert}')"
+    cases = [
+        (load_metric("semantic_similarity", embedder=embedder), "local: 1 different texts were"),
+        (load_metric("vendi", embedder=embedder), "local: 1 different texts were longer"),
+        (load_metric("bertscore_idf", **both), "1 of 2 predictions were cut at 48 tokens"),
+        (load_metric("smart", matcher="bertscore", **both), "1 of 2 samples were cut at 48"),
+    ]
+    for metric, note in cases:
+        report = Hub(metric).evaluate(predictions=[long, "a"], references=["a dog", "it is"])
+        assert any(note in each for each in report.notes()[metric.name]), metric.name
 
 
 def test_without_a_model_an_example_is_shown() -> None:

@@ -15,7 +15,8 @@ from metrichub_neural.engine.batching import FloatArray
 Row = Integers
 """A prediction's matches with its references in the smallest whole numbers that hold them, as those
 of a million predictions stay in memory: how many they are, how many tokens weigh in the prediction
-and in the reference of each, all of these tokens, and the bits of the best cosine of each."""
+and in the reference of each, whether these texts were cut, all of these tokens, and the bits of the
+best cosine of each."""
 
 
 class IdfCorpus:
@@ -98,16 +99,24 @@ def row_of(matches: Sequence[Match]) -> Row:
             (match.other_ids, match.other_best, match.other_weighed),
         )
     ]
-    head = np.concatenate([[len(matches)], [len(ids) for ids, _ in sides], *(i for i, _ in sides)])
+    cut = [is_cut for match in matches for is_cut in match.cut]
+    lengths = [len(ids) for ids, _ in sides]
+    head = np.concatenate([[len(matches)], lengths, cut, *(ids for ids, _ in sides)])
     best = np.concatenate([cosines for _, cosines in sides], dtype=np.float32)
     kind = np.min_scalar_type(head.max())
     return np.concatenate([head.astype(kind), best.view(kind)])
 
 
+def cuts_of(row: Row) -> Flags:
+    """Whether the prediction and the reference of each match were cut, (n, 2)."""
+    sides = 2 * int(row[0])
+    return np.asarray(row[1 + sides : 1 + 2 * sides].reshape(-1, 2) > 0)
+
+
 def _parts(row: Row) -> tuple[Integers, Integers, FloatArray]:
     """How many tokens each side of each match has, the tokens, and their best cosines."""
-    start = 1 + 2 * int(row[0])
-    lengths = row[1:start].astype(np.int64)
+    sides = 2 * int(row[0])
+    start, lengths = 1 + 2 * sides, row[1 : 1 + sides].astype(np.int64)
     end = start + int(lengths.sum())
     return lengths, row[start:end], row[end:].view(np.float32)
 

@@ -11,7 +11,8 @@ from metrichub.authoring import CorpusMetric, Resampler
 from metrichub.text import RaggedTexts, Texts
 from metrichub_neural._bertscore.matching import BertScoreMetric, matches
 from metrichub_neural._bertscore.published import of_roberta_large
-from metrichub_neural._bertscore.weighing import IdfCorpus, Row, mean, row_of
+from metrichub_neural._bertscore.weighing import IdfCorpus, Row, cuts_of, mean, row_of
+from metrichub_neural.engine.cuts import cut_lines
 
 _WEIGHTLESS = "every reference of the corpus has all tokens of this one, so that they weigh nothing"
 _BLANK = "no reference has tokens"
@@ -42,6 +43,17 @@ class BertScoreIdf(BertScoreMetric, CorpusMetric):
             return dict.fromkeys(("score", "precision", "recall"), float("nan"))
         scores = IdfCorpus(rows, self.stretch()).scores()
         return {name: mean(values, np.ones(len(rows))) for name, values in scores.items()}
+
+    def notes_of_rows(self, rows: Sequence[Row]) -> Sequence[str]:
+        """How many texts were longer than the model takes."""
+        cuts = [cuts_of(row) for row in rows]
+        predictions = [bool(cut[0, 0]) for cut in cuts]
+        references = [is_cut for cut in cuts for is_cut in cut[:, 1].tolist()]
+        counts = {
+            "predictions": (sum(predictions), len(predictions)),
+            "references": (sum(references), len(references)),
+        }
+        return cut_lines(self.name, counts, lambda: self.choice().limit)
 
     def unscored(self, rows: Sequence[Row]) -> Mapping[int, str]:
         """The rows whose references all weigh nothing, or have no tokens."""

@@ -12,6 +12,7 @@ import numpy as np
 from metrichub.authoring import Array, Checkpoint, Unscored
 from metrichub.errors import ModelError
 from metrichub.text import RaggedTexts, Texts
+from metrichub_neural.engine.cuts import cut_lines
 from metrichub_neural.engine.encoder import TokenVectors
 from metrichub_neural.engine.frequencies import Frequencies, MeanOfWeighted
 from metrichub_neural.engine.metric import EncoderMetric
@@ -68,21 +69,20 @@ class MoverScore(EncoderMetric, MeanOfWeighted):
 
     def notes_of_rows(self, rows: Sequence[Row]) -> Sequence[str]:
         """How many texts were longer than the model takes."""
-        try:
-            encode, limit = self.encoder().tokenizer.encode, self.choice().limit
-        # A report may be read where the model isn't.
-        except ModelError:
-            return ()
         sides = {
             "predictions": [mine for mine, _ in rows],
             "references": [text for _, others in rows for text in others],
         }
-        cut = {kind: sum(text.cut for text in encode(texts)) for kind, texts in sides.items()}
-        return [
-            f"{self.name}: {number} of {len(sides[kind])} {kind} were cut at {limit} tokens"
-            for kind, number in cut.items()
-            if number
-        ]
+        try:
+            encode = self.encoder().tokenizer.encode
+        # A report may be read where the model isn't.
+        except ModelError:
+            return ()
+        counts = {
+            kind: (sum(text.cut for text in encode(texts)), len(texts))
+            for kind, texts in sides.items()
+        }
+        return cut_lines(self.name, counts, lambda: self.choice().limit)
 
     def scores_of_rows(self, rows: Sequence[Row]) -> list[float]:
         """The mean over the references of each row, (R,)."""
