@@ -117,7 +117,7 @@ def _converted(source: Path, target: Path) -> dict[str, Any]:
             "with --to"
         )
     if other := _other_than_pickle(source):
-        raise ModelError(f"{source} can't be converted: {other}")
+        raise ModelError(f"{source} can't be converted: it {other}")
     command = [sys.executable, "-m", "metrichub_neural.engine.pickles", str(source), str(target)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     lines = done.stdout.splitlines()
@@ -136,16 +136,23 @@ def _other_than_pickle(source: Path) -> str:
         start = file.read(100)
     if start.startswith((b"PK\x03\x04", b"\x80")):
         return ""
-    if start.startswith(b"version https://git-lfs"):
-        return "it is a pointer of Git LFS, and not the weights: run 'git lfs pull' where it is"
-    if start.lstrip().lower().startswith((b"<!doctype", b"<html", b"<?xml")):
-        return "it is a web page, such as a site's error message; download the weights again"
+    if other := other_than_weights(source):
+        return other
     if start[8:9] == b"{":
-        return "it is a safetensors file, which needs no conversion"
-    if not start:
-        return "it is empty; download the weights again"
+        return "is a safetensors file, which needs no conversion"
     kind = "a text file" if start.isascii() and b"\0" not in start else "an unknown kind of file"
-    return f"it is {kind}, and not pickled weights; it begins with {start[:20]!r}"
+    return f"is {kind}, and not pickled weights; it begins with {start[:20]!r}"
+
+
+def other_than_weights(path: Path) -> str:
+    """What a file is that holds no weights, and what to do; "" if it may hold some."""
+    with path.open("rb") as file:
+        start = file.read(100)
+    if start.startswith(b"version https://git-lfs"):
+        return "is a pointer of Git LFS, and not the weights: run 'git lfs pull' where it is"
+    if start.lstrip().lower().startswith((b"<!doctype", b"<html", b"<?xml")):
+        return "is a web page, such as a site's error message; download the weights again"
+    return "" if start else "is empty; download the weights again"
 
 
 def origin_in(weights: Path) -> str | None:

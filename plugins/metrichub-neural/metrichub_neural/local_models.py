@@ -22,6 +22,10 @@ _WEIGHTS = ("*.safetensors", "*.onnx", "*.gguf")
 """What weights come in; never a pickle, which may run code."""
 _PICKLES = ("pytorch_model*.bin", "*.ckpt")
 _ONNX = ("model.onnx", "onnx/model.onnx")
+_DATA = ("_data", ".data")
+"""How the name of an ONNX file goes on, for that of the weights that don't fit into it."""
+_TWICE = ("*.fp16.safetensors", "consolidated*.safetensors")
+"""The same weights once more: in 16 bits, and as their authors' program has them."""
 _PARTS = ("*_Transformer", "*_Pooling", "*_Dense", "checkpoints")
 """Folders of a model that are read too: of sentence-transformers, and of COMET."""
 _MODULES = "modules.json"
@@ -167,7 +171,7 @@ def download(offer: Offer) -> Path:
 
 
 def _is_wanted(file: str, weights: Weights, files: Collection[str]) -> bool:
-    if file in _ONNX:
+    if file in (*_ONNX, *(f"{name}{end}" for name in _ONNX for end in _DATA)):
         return weights == "onnx"
     folder, name = file.rpartition("/")[0], _name(file)
     # Their settings, whatever their folders are called.
@@ -184,7 +188,7 @@ def _is_wanted(file: str, weights: Weights, files: Collection[str]) -> bool:
 
 
 def _is_safe(file: str) -> bool:
-    return file.endswith(".safetensors")
+    return file.endswith(".safetensors") and not _fits(_name(file), _TWICE)
 
 
 def _name(file: str) -> str:

@@ -345,3 +345,13 @@ class TestBertScore(MetricContract):
 
     @pytest.fixture(autouse=True)
     def _needs(self, minilm: str) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("language", "says"),
+    [("klingon", "for others, name the model too"), ("EN", "did you mean 'en'")],
+)
+def test_a_language_without_a_default_model_is_refused(language: str, says: str) -> None:
+    with pytest.raises(ParameterError, match=says):
+        load_metric("bertscore", language=language)
+    assert load_metric("bertscore", language=language, model="./mine").language == language

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import json
 import os
@@ -12,6 +13,7 @@ import types
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import toys
 
@@ -139,8 +141,10 @@ def test_a_lightning_checkpoint_leaves_tensors_and_hyperparameters(
         "lr_schedulers": [],
         "hparams_name": "kwargs",
         "hyper_parameters": {"layer": "mix", "hidden_sizes": [3072, 1024], "score": None},
+        "options": argparse.Namespace(seed=3),
+        "best_loss": np.float64(0.5),
         # Two names of one tensor, and a part of another.
-        "state_dict": {"a": weight, "b": weight, "c": weight[:, 1:]},
+        "state_dict": {"module.a": weight, "module.b": weight, "module.c": weight[:, 1:]},
     }
     (tmp_path / "checkpoints").mkdir()
     torch.save(content, tmp_path / "checkpoints/model.ckpt")
@@ -194,6 +198,8 @@ def test_what_cannot_be_converted_is_one_line(tmp_path: Path, bert: Path) -> Non
     content = path.read_bytes()
     path.write_bytes(content[: len(content) // 2])
     assert f"{path} can't be converted" in refused("convert", folder)
+    path.write_bytes(content[:40])
+    assert "it is cut off; download the weights again" in refused("convert", folder)
     path.write_bytes(b"\x80\x02no pickle at all")
     assert f"{path} can't be converted" in refused("convert", folder)
     torch.save([torch.ones(2)], path)

@@ -352,6 +352,39 @@ def test_half_an_onnx_file_is_one_line(onnx: Path, tmp_path: Path) -> None:
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("config", "weights", "says"),
+    [
+        ({"intermediate_size": 99}, None, "its weights have other shapes than its config.json"),
+        (
+            {"model_type": "odd", "auto_map": {"AutoConfig": "odd.Config", "AutoModel": "odd.M"}},
+            None,
+            "it needs code of its own, and no model's code is run here",
+        ),
+        ({}, b"version https://git-lfs.github.com/spec/v1\n", "is a pointer of Git LFS"),
+        ({}, b"", "model.safetensors is empty; download the weights again"),
+    ],
+)
+def test_weights_that_cannot_be_read_are_said_in_words(
+    bert: Path, tmp_path: Path, config: dict[str, Any], weights: bytes | None, says: str
+) -> None:
+    folder = shutil.copytree(bert, tmp_path / "model")
+    content = json.loads((folder / "config.json").read_text()) | config
+    (folder / "config.json").write_text(json.dumps(content))
+    if weights is not None:
+        (folder / "model.safetensors").write_bytes(weights)
+    with pytest.raises(ModelError, match=says) as caught:
+        full.load_model("AutoModel", find_model(str(folder), needed_by="test"), "float32")
+    assert "above report" not in str(caught.value)
+
+
+def test_parts_of_weights_without_an_index_are_named(bert: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(bert, tmp_path / "model")
+    (folder / "model.safetensors").rename(folder / "model-00001-of-00002.safetensors")
+    with pytest.raises(ModelError, match=r"no model\.safetensors\.index\.json beside it"):
+        full.load_model("AutoModel", find_model(str(folder), needed_by="test"), "float32")
+
+
 def test_a_missing_torch_is_said_with_its_extra(
     bert: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from metrichub.errors import MissingDependency, ModelError
 from metrichub.text import Integers
+from metrichub_neural.convert import other_than_weights
 from metrichub_neural.engine.batching import FloatArray, OutOfMemory, finite
 from metrichub_neural.engine.machine import device, threads
 from metrichub_neural.engine.models import LOCK
@@ -24,6 +25,7 @@ _ONLY_ENCODERS = ("bert", "camembert", "mobilebert", "roberta", "xlm-roberta", "
 """Kinds of models whose class would add a layer on top that no metric here reads."""
 _LAYER = re.compile(r"\.\d+\.")
 """The first number in a weight's name, which is its layer's."""
+_INDEX = "model.safetensors.index.json"
 _PICKLES = (".bin", ".ckpt", ".pt", ".pth")
 _MEMORY = ("out of memory", "defaultcpuallocator", "_status_alloc_failed")
 """How PyTorch and the libraries of a GPU say that memory ran out."""
@@ -197,9 +199,12 @@ def load_model(auto: str, files: ModelFiles, dtype: str, **more: Any) -> Any:
         ModelError: it can't be read, or the weights of a part are missing.
     """
     torch, transformers = libraries(files.name)
-    if files.file("model.safetensors", "model.safetensors.index.json") is None:
+    if files.file("model.safetensors", _INDEX) is None:
         gguf = sorted(files.folder.glob("*.gguf"))
         if not gguf:
+            if parts := sorted(files.folder.glob("model-*.safetensors")):
+                lacking = f"{parts[0].name} in {files.folder}, and no {_INDEX} beside it"
+                raise ModelError(f"{files.name} has {lacking}: copy all files of the model")
             raise ModelError(f"{files.name} has no safetensors in {files.folder}{_instead(files)}")
         more["gguf_file"] = gguf[0].name
     else:
@@ -219,7 +224,7 @@ def load_model(auto: str, files: ModelFiles, dtype: str, **more: Any) -> Any:
             )
     # Whatever the libraries raise for files that are cut off, or of an unknown architecture.
     except Exception as error:
-        reason = " ".join(str(error).split())
+        reason = _reason(error, files)
         raise ModelError(f"{files.name} can't be read from {files.folder}: {reason}") from error
     # Weights that aren't in the files would be random ones.
     if missing := sorted(loading["missing_keys"]):
@@ -244,6 +249,19 @@ def _check_weights(model: Any, left: Sequence[str], name: str) -> None:
     for key, weight in model.named_parameters():
         if not torch.isfinite(weight).all():
             raise ModelError(f"{name} has weights that aren't finite in {weight.dtype}: {key}")
+
+
+def _reason(error: Exception, files: ModelFiles) -> str:
+    """Why a model can't be read, where what the libraries say is of no help."""
+    text = " ".join(str(error).split())
+    if "trust_remote_code" in text:
+        return "it needs code of its own, and no model's code is run here"
+    if "ignore_mismatched_sizes" in text:
+        return "its weights have other shapes than its config.json says"
+    for path in sorted(files.folder.glob("*.safetensors")):
+        if other := other_than_weights(path):
+            return f"{path.name} {other}"
+    return text
 
 
 def _instead(files: ModelFiles) -> str:

@@ -7,11 +7,19 @@ import json
 import os
 import sys
 from collections.abc import Mapping
+from errno import EINVAL
 from pathlib import Path
 from typing import Any
 
-_STAND_INS = ("pytorch_lightning.", "lightning.", "omegaconf.")
-"""Where the classes come from that a training run leaves beside its weights; no one needs them."""
+_STAND_INS = (
+    *("pytorch_lightning.", "lightning.", "omegaconf.", "argparse.Namespace"),
+    *("numpy.core.multiarray.scalar", "numpy._core.multiarray.scalar", "numpy.dtype"),
+)
+"""What the names of classes begin with that a training run leaves beside its weights, such as its
+options and the best loss; no one needs them."""
+_PARALLEL = "module."
+"""What PyTorch puts before the names of all weights of a model that was trained on several GPUs."""
+_IN_PIECES = "failed finding central directory"
 _SAFE = (2, 6)
 """The first PyTorch whose `weights_only` runs nothing (CVE-2025-32434)."""
 
@@ -65,6 +73,8 @@ def convert(source: Path, target: Path) -> dict[str, Any]:
     tensors = {name: value for name, value in named.items() if isinstance(value, torch.Tensor)}
     if not tensors:
         raise ValueError("it has no tensors")
+    if all(name.startswith(_PARALLEL) for name in tensors):
+        tensors = {name.removeprefix(_PARALLEL): value for name, value in tensors.items()}
     # The format has no tensors that share memory.
     addresses = [tensor.untyped_storage().data_ptr() for tensor in tensors.values()]
     for name, tensor in tensors.items():
@@ -98,6 +108,9 @@ def main(source: str, target: str) -> None:
         # What the library says before and after that is how to load it all the same.
         for start in ("trusted source. ", "Unpickler error: "):
             reason = reason.rpartition(start)[2]
+        # Of a file that was cut off, the table at its end is missing, or what it is sought by.
+        if _IN_PIECES in reason or (isinstance(error, OSError) and error.errno == EINVAL):
+            reason = "it is cut off; download the weights again"
         answer = {"error": reason.partition(" Check the documentation")[0]}
     print(json.dumps(answer, default=lambda value: None))
 
