@@ -9,6 +9,7 @@ import sys
 import textwrap
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -64,6 +65,7 @@ def doctor(context: click.Context, form: str, ask: bool) -> None:
         "cache": cache_folder(),
         "call store": store_state(),
         "dependencies": dependencies,
+        "dependencies of plugins": _of_plugins(installed, dependencies),
         "metrics": dict(Counter(f"{e.distribution} {e.version}" for e in installed.entries)),
         "broken": broken,
         "shadowed": {e.qualified: _rival(installed, e) for e in installed.shadowed()},
@@ -117,6 +119,21 @@ def _dependencies() -> dict[str, str | None]:
                 users = OPTIONAL_USES.get(name[0])
                 versions[name[0]] = f"not installed; only {users} need it" if users else None
     return versions
+
+
+def _of_plugins(installed: Registry, core: Collection[str]) -> dict[str, str]:
+    """The version of each other package that plugins and their extras need, if it is installed."""
+    import importlib_metadata
+
+    versions: dict[str, str] = {}
+    for distribution in {entry.distribution for entry in installed.entries} - {"metrichub"}:
+        with suppress(importlib_metadata.PackageNotFoundError):
+            for text in importlib_metadata.requires(distribution) or ():
+                name = re.match(r"[\w.-]+", text)
+                if name and name[0] not in {"metrichub", *core}:
+                    with suppress(importlib_metadata.PackageNotFoundError):
+                        versions[name[0]] = importlib_metadata.version(name[0])
+    return dict(sorted(versions.items()))
 
 
 def _broken(installed: Registry) -> Iterator[tuple[str, str]]:

@@ -6,6 +6,7 @@ import json
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -110,8 +111,11 @@ def test_extras_say_what_they_lack_and_what_they_are_for(tmp_path: Path) -> None
     with next(tmp_path.glob("needy-*.dist-info")).joinpath("METADATA").open("a") as file:
         file.write("Provides-Extra: parsing\nRequires-Dist: toy-parser>=2; extra == 'parsing'\n")
         file.write("Provides-Extra: test\nRequires-Dist: toy-tester; extra == 'test'\n")
+        file.write("Requires-Dist: pluggy>=1; extra == 'test'\nRequires-Dist: numpy\n")
     shown = program("doctor", "--format", "json", env=environment(tmp_path))
-    extras = json.loads(shown.stdout)["extras"]
+    facts = json.loads(shown.stdout)
+    assert facts["dependencies of plugins"] == {"pluggy": version("pluggy")}
+    extras = facts["extras"]
     assert extras["needy[parsing]"] == "missing: toy-parser>=2 (for parsed)"
     assert "needy[test]" not in extras
     assert "metrichub[codebleu]" in extras
