@@ -20,7 +20,7 @@ from metrichub_neural.engine.models import LOCK
 from metrichub_neural.engine.reduction import Reduction
 from metrichub_neural.local_models import ModelFiles
 
-REQUIRES = ("torch>=2.4", "transformers>=5,<6")
+REQUIRES = ("torch>=2.4", "transformers>=5.6.2,<6")
 _ONLY_ENCODERS = ("bert", "camembert", "mobilebert", "roberta", "xlm-roberta", "xlm-roberta-xl")
 """Kinds of models whose class would add a layer on top that no metric here reads."""
 _LAYER = re.compile(r"\.\d+\.")
