@@ -263,7 +263,7 @@ def loaded(metric: Any) -> Any:
         return metric.seq2seq()
     from metrichub_neural.engine.causal import causal_of
 
-    return causal_of(metric._files(), metric.dtype)  # noqa: SLF001  # as the metric itself does
+    return causal_of(metric.files(), metric.dtype)
 
 
 @contextmanager

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 
 from metrichub_neural.alignscore import DEFAULT, Claim, alignments, chunked
 from metrichub_neural.claim_judge import ClaimJudge
 from metrichub_neural.engine.encoder import ModelName
 from metrichub_neural.engine.entailment import Answer, Question, best_of
-from metrichub_neural.engine.gathering import Gathering
 from metrichub_neural.engine.heads import ALIGNED, CONTRADICTED, alignment_of
 from metrichub_neural.local_models import ModelFiles
 from metrichub_neural.nli import NliJudge
@@ -33,19 +31,9 @@ class AlignScoreJudge(NliJudge):
 
     model: ModelName = DEFAULT
 
-    def gathering(self) -> Gathering[Question, Answer]:
-        """The judge that answers the questions of all samples together."""
-        return _gathering(self.files(), self.dtype)
-
-    def files(self) -> ModelFiles:
-        """The model's files, found and not loaded."""
-        return ClaimJudge.files(self)
-
-
-@cache
-def _gathering(files: ModelFiles, dtype: str) -> Gathering[Question, Answer]:
-    def answers(questions: Sequence[Question]) -> list[Answer]:
-        model = alignment_of(files, dtype)
+    def answered(self, files: ModelFiles, questions: Sequence[Question]) -> list[Answer]:
+        """The model's answer to each question."""
+        model = alignment_of(files, self.dtype)
         texts = {text for question in questions for text in question.texts if text.strip()}
         chunks = {text: chunked(text) for text in texts}
         claims = [
@@ -61,4 +49,6 @@ def _gathering(files: ModelFiles, dtype: str) -> Gathering[Question, Answer]:
             for claim, aligned in zip(claims, alignments(model, claims), strict=True)
         ]
 
-    return Gathering(answers)
+    def files(self) -> ModelFiles:
+        """The model's files, found and not loaded."""
+        return ClaimJudge.files(self)

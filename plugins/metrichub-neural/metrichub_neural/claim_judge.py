@@ -5,7 +5,8 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, NoReturn
+from functools import cache
+from typing import Annotated, Any, NoReturn
 
 from metrichub.authoring import (
     Choice,
@@ -20,6 +21,7 @@ from metrichub.authoring import (
 from metrichub.errors import JudgeUnavailable, MetrichubError
 from metrichub_neural.engine.cuts import CutsCounted
 from metrichub_neural.engine.encoder import Dtype, ModelName
+from metrichub_neural.engine.gathering import Gathering
 from metrichub_neural.engine.whole import known_files
 from metrichub_neural.local_models import ModelFiles
 
@@ -50,11 +52,15 @@ class ClaimJudge(CutsCounted):
     reads = "claims with their evidence"
     is_model = True
 
+    def answered(self, files: ModelFiles, questions: Sequence[Any]) -> Sequence[Any]:
+        """The model's answers to the questions of several samples."""
+        raise NotImplementedError  # a judge asks its own model
+
     async def judged(
         self, items: Sequence[str], texts: tuple[str, ...], verdicts: Sequence[str]
     ) -> list[tuple[str, str]]:
         """The verdict on each item by the model, and its reason."""
-        raise NotImplementedError  # a judge asks its own model
+        raise NotImplementedError  # a judge's own words
 
     def answers(self, question: str, prompt: Prompt) -> bool:
         """Whether it is a question for the model or for the rules."""
@@ -132,3 +138,9 @@ class ClaimJudge(CutsCounted):
             "words: judge=\"openai(model='...')\", with base_url='http://...' for a server of your "
             "own"
         )
+
+
+@cache
+def gathering_of(judge: ClaimJudge, files: ModelFiles) -> Gathering[Any, Any]:
+    """The judge that answers the questions of all samples together, by these files."""
+    return Gathering(lambda questions: judge.answered(files, questions))

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Annotated
 
 from metrichub.authoring import Range
-from metrichub_neural.claim_judge import OFFLINE, ClaimJudge
+from metrichub_neural.claim_judge import OFFLINE, ClaimJudge, gathering_of
 from metrichub_neural.engine.encoder import ModelName
-from metrichub_neural.engine.gathering import Gathering
 from metrichub_neural.local_models import ModelFiles
 from metrichub_neural.minicheck.checking import Checked, Claim, checked_by, most_tokens
 
@@ -42,6 +40,10 @@ class MiniCheckJudge(ClaimJudge):
         """The files that are used, and all that bears on its verdicts."""
         return f"minicheck({self.settings()}, chunk={self.chunk!r}, rules={OFFLINE.label!r})"
 
+    def answered(self, files: ModelFiles, questions: Sequence[Claim]) -> list[Checked]:
+        """How far each claim is supported."""
+        return checked_by(files, self.dtype, questions, self.chunk)
+
     async def judged(
         self, items: Sequence[str], texts: tuple[str, ...], verdicts: Sequence[str]
     ) -> list[tuple[str, str]]:
@@ -50,7 +52,7 @@ class MiniCheckJudge(ClaimJudge):
         document = "\n".join(texts)
         claims = [Claim(item, document) for item in items]
         files = self.files()
-        answers = await _gathering(files, self.dtype, self.chunk)(claims)
+        answers = await gathering_of(self, files)(claims)
         return [
             (
                 yes if answer.supported > self.threshold else (unknown or [no])[0],
@@ -63,8 +65,3 @@ class MiniCheckJudge(ClaimJudge):
             )
             for item, answer in zip(items, answers, strict=True)
         ]
-
-
-@cache
-def _gathering(files: ModelFiles, dtype: str, chunk: int | None) -> Gathering[Claim, Checked]:
-    return Gathering(lambda claims: checked_by(files, dtype, claims, chunk))

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 
-from metrichub_neural.claim_judge import OFFLINE, ClaimJudge
+from metrichub_neural.claim_judge import OFFLINE, ClaimJudge, gathering_of
 from metrichub_neural.engine.entailment import Answer, Question, choose_entailment, entailment_of
-from metrichub_neural.engine.gathering import Gathering
 from metrichub_neural.engine.light import has_only_onnx
 from metrichub_neural.local_models import ModelFiles
 
@@ -45,7 +43,7 @@ class NliJudge(ClaimJudge):
         it entails it; else undecided.
         """
         questions = [Question(item, texts) for item in items]
-        answers = await self.gathering()(questions)
+        answers = await gathering_of(self, self.files())(questions)
         return [
             (
                 self._word(answer, verdicts),
@@ -54,9 +52,9 @@ class NliJudge(ClaimJudge):
             for item, answer in zip(items, answers, strict=True)
         ]
 
-    def gathering(self) -> Gathering[Question, Answer]:
-        """The judge that answers the questions of all samples together."""
-        return _gathering(self.files(), self.dtype)
+    def answered(self, files: ModelFiles, questions: Sequence[Question]) -> list[Answer]:
+        """The model's answer to each question."""
+        return entailment_of(files, self.dtype).answers(questions)
 
     def supported(self, answer: Answer) -> float:
         """The score that has to reach the threshold."""
@@ -73,11 +71,6 @@ class NliJudge(ClaimJudge):
         if self.supported(answer) >= self.threshold:
             return yes
         return no if answer.contradicted > answer.entailed else (unknown or [no])[0]
-
-
-@cache
-def _gathering(files: ModelFiles, dtype: str) -> Gathering[Question, Answer]:
-    return Gathering(lambda questions: entailment_of(files, dtype).answers(questions))
 
 
 def _numbers(answer: Answer) -> str:

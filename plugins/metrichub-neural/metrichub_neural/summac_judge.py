@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 
 from metrichub_neural.engine.encoder import ModelName
 from metrichub_neural.engine.entailment import Answer, Question, entailment_of
-from metrichub_neural.engine.gathering import Gathering
 from metrichub_neural.local_models import ModelFiles
 from metrichub_neural.nli import NliJudge
 from metrichub_neural.summac import LIMIT, UNITS, VITAMINC
@@ -32,18 +31,11 @@ class SummaCJudge(NliJudge):
 
     model: ModelName = VITAMINC
 
-    def gathering(self) -> Gathering[Question, Answer]:
-        """The judge that answers the questions of all samples together."""
-        return _gathering(self.files(), self.dtype)
+    def answered(self, files: ModelFiles, questions: Sequence[Question]) -> list[Answer]:
+        """The model's answer to each question."""
+        split = lambda text: units(text, "sentence")[:UNITS]
+        return entailment_of(files, self.dtype).answers(questions, split, LIMIT)
 
     def supported(self, answer: Answer) -> float:
         """The score that has to reach the threshold."""
         return answer.entailed - answer.contradicted
-
-
-@cache
-def _gathering(files: ModelFiles, dtype: str) -> Gathering[Question, Answer]:
-    def split(text: str) -> list[str]:
-        return units(text, "sentence")[:UNITS]
-
-    return Gathering(lambda questions: entailment_of(files, dtype).answers(questions, split, LIMIT))

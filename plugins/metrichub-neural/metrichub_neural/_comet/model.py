@@ -15,6 +15,7 @@ from metrichub.authoring import Array
 from metrichub.errors import ModelError
 from metrichub_neural.convert import HYPERPARAMETERS
 from metrichub_neural.engine.batching import FloatArray
+from metrichub_neural.engine.classifier import softmax
 from metrichub_neural.engine.encoder import Encoder, TextVector
 from metrichub_neural.engine.full import TorchEncoder, load_encoder
 from metrichub_neural.engine.machine import device
@@ -105,12 +106,6 @@ def sparsemax(scores: Array) -> Array:
     sums, ranks = np.cumsum(falling), np.arange(1, len(scores) + 1)
     support = int(np.sum(1 + ranks * falling > sums))
     return np.asarray(np.maximum(scores - (sums[support - 1] - 1) / support, 0))
-
-
-def softmax(scores: Array) -> Array:
-    """The shares of exponentials."""
-    powers = np.exp(scores - scores.max())
-    return np.asarray(powers / powers.sum())
 
 
 class Tagged(NamedTuple):
@@ -244,7 +239,7 @@ def comet_of(files: ModelFiles, dtype: str) -> Comet:
         scores = [
             float(tensors[f"{_LAYERS}scalar_parameters.{number}"]) for number in range(layers + 1)
         ]
-        shares = (sparsemax if settings.sparse else softmax)(np.array(scores))
+        shares = sparsemax(np.array(scores)) if settings.sparse else softmax(np.array([scores]))[0]
         mix = tuple((float(tensors[f"{_LAYERS}gamma"]) * shares).tolist())
         reduction = reduction._replace(mix=mix, normalizes=settings.normalizes)
     return Comet(encoder, reduction, settings, head, _tags(files, settings, layers, tensors))

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 import numpy as np
 
-from metrichub.authoring import Array, Checkpoint, Measured, Metric, Range
+from metrichub.authoring import Array, Checkpoint, Measured, Range
 from metrichub_neural.engine.causal import causal_of
 from metrichub_neural.engine.encoder import Dtype, ModelName
-from metrichub_neural.engine.full import REQUIRES
-from metrichub_neural.engine.machine import device
-from metrichub_neural.engine.metric import CHARACTERS
-from metrichub_neural.engine.tokens import origin_of
+from metrichub_neural.engine.whole import FilesMetric
 from metrichub_neural.local_models import ModelFiles, find_model
 
 _UNDEFINED = {
@@ -24,7 +21,7 @@ _UNDEFINED = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class LikelihoodMetric(Metric):
+class LikelihoodMetric(FilesMetric):
     """How likely a causal model takes texts to be.
 
     Attributes:
@@ -40,7 +37,6 @@ class LikelihoodMetric(Metric):
         dtype: The type of the model's numbers.
     """
 
-    block_characters: ClassVar[int | None] = CHARACTERS
     checkpoints = (Checkpoint("gpt2"),)
 
     model: ModelName = "gpt2"
@@ -52,7 +48,7 @@ class LikelihoodMetric(Metric):
 
     def likelihoods(self, conditions: Sequence[str], texts: Sequence[str]) -> Measured:
         """Each text's likelihood after its condition: sums, and its own mean, (N,)."""
-        model = causal_of(self._files(), self.dtype)
+        model = causal_of(self.files(), self.dtype)
         likelihoods = model.likelihoods(
             list(zip(conditions, texts, strict=True)),
             start=self.start,
@@ -87,18 +83,6 @@ class LikelihoodMetric(Metric):
         lacking = f"the start of what stands before the text was cut for {cut} samples"
         return [*super().notes(totals), *([f"{lacking}, to fit into the window"] if cut else [])]
 
-    def resolved(self) -> Mapping[str, object]:
-        """The model's files."""
-        files = self._files()
-        return {"model": files.name, "revision": files.revision, **origin_of(files)}
-
-    def requires(self) -> tuple[str, ...]:
-        """PyTorch and transformers."""
-        return (*self.card.requires, *REQUIRES)
-
-    def one_process(self) -> bool:
-        """Whether it runs on a GPU."""
-        return device() != "cpu"
-
-    def _files(self) -> ModelFiles:
+    def files(self) -> ModelFiles:
+        """The model's files, found and not loaded."""
         return find_model(self.model, self.revision, needed_by=self.name)

@@ -10,8 +10,6 @@ import numpy as np
 
 from metrichub.authoring import Array
 from metrichub_neural.engine.cuts import cut_notes
-from metrichub_neural.engine.full import REQUIRES
-from metrichub_neural.engine.machine import device
 from metrichub_neural.engine.seq2seq import Seq2Seq, seq2seq_of
 from metrichub_neural.engine.whole import WholeMetric
 from metrichub_neural.local_models import ModelFiles
@@ -41,14 +39,6 @@ class Seq2SeqMetric(WholeMetric):
     def seq2seq(self) -> Seq2Seq:
         """The model, loaded once a process."""
         return seq2seq_of(self.files(), self.dtype)
-
-    def requires(self) -> tuple[str, ...]:
-        """PyTorch and transformers."""
-        return (*self.card.requires, *REQUIRES)
-
-    def one_process(self) -> bool:
-        """Whether it runs on a GPU."""
-        return device() != "cpu"
 
 
 @dataclass(frozen=True, kw_only=True)

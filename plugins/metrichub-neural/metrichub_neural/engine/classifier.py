@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,20 +47,18 @@ class Classified(NamedTuple):
 class TorchClassifier(TorchModel):
     """A classifier in PyTorch."""
 
+    output: ClassVar[str] = "logits"
+    """Which of the model's outputs is read."""
+
     def forward(self, ids: Integers, mask: Integers, types: Integers | None) -> FloatArray:
         """The score of each label before it is a probability, (b, labels)."""
         inputs = {"input_ids": self.tensor(ids), "attention_mask": self.tensor(mask)}
         if types is not None:
             inputs["token_type_ids"] = self.tensor(types)
-        return self.run(lambda model: model(**inputs).logits)
+        return self.run(lambda model: getattr(model(**inputs), self.output))
 
 
-class Runner(Protocol):
-    """The interface of a classifier in either engine."""
-
-    def forward(self, ids: Integers, mask: Integers, types: Integers | None) -> FloatArray:
-        """The score of each label before it is a probability, (b, labels)."""
-        ...
+Runner = TorchClassifier | OnnxClassifier
 
 
 class Classifier:

@@ -26,6 +26,11 @@ _ONLY_ENCODERS = ("bert", "camembert", "mobilebert", "roberta", "xlm-roberta", "
 _LAYER = re.compile(r"\.\d+\.")
 """The first number in a weight's name, which is its layer's."""
 _INDEX = "model.safetensors.index.json"
+_STACKS = (
+    *("encoder.layer", "encoder.block", "encoder.layers", "transformer.layer"),
+    *("layers", "layer", "block", "h"),
+)
+"""Where models have their layers."""
 _PICKLES = (".bin", ".ckpt", ".pt", ".pth")
 _MEMORY = ("out of memory", "defaultcpuallocator", "_status_alloc_failed")
 """How PyTorch and the libraries of a GPU say that memory ran out."""
@@ -93,7 +98,8 @@ def within_memory() -> Iterator[None]:
     try:
         yield
     except RuntimeError as error:
-        if not _is_memory(error, torch):
+        said = any(word in str(error).lower() for word in _MEMORY)
+        if not said and not isinstance(error, torch.OutOfMemoryError):
             raise
         if torch.cuda.is_available():
             torch.cuda.empty_cache()
@@ -299,26 +305,11 @@ def _stack(model: Any, name: str) -> tuple[Any, str]:
     """The part of a model that has its layers, and under which name: a list, or their number."""
     import torch
 
-    inner = getattr(model, "encoder", None)
-    if inner is not None and hasattr(inner, "albert_layer_groups"):
-        return inner.config, "num_hidden_layers"
-    for owner, attribute in (
-        (inner, "layer"),
-        (inner, "block"),
-        (inner, "layers"),
-        (getattr(model, "transformer", None), "layer"),
-        (model, "layers"),
-        (model, "layer"),
-        (model, "block"),
-        (model, "h"),
-    ):
+    if hasattr(getattr(model, "encoder", None), "albert_layer_groups"):
+        return model.encoder.config, "num_hidden_layers"
+    for path in _STACKS:
+        part, _, attribute = path.rpartition(".")
+        owner = getattr(model, part, None) if part else model
         if isinstance(getattr(owner, attribute, None), torch.nn.ModuleList):
             return owner, attribute
     raise ModelError(f"{name} is a {type(model).__name__}, whose layers can't be told")
-
-
-def _is_memory(error: RuntimeError, torch: Any) -> bool:
-    """Whether memory ran out; on a CPU it is a plain RuntimeError that says so."""
-    if isinstance(error, torch.OutOfMemoryError):
-        return True
-    return any(word in str(error).lower() for word in _MEMORY)

@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 
 from metrichub.errors import ModelError
-from metrichub.text import Integers
-from metrichub_neural.engine.batching import FloatArray
 from metrichub_neural.engine.classifier import Classifier, Probabilities, TorchClassifier, softmax
-from metrichub_neural.engine.full import TorchModel, load_model
+from metrichub_neural.engine.full import load_model
 from metrichub_neural.engine.models import loaded_once
 from metrichub_neural.engine.tokens import load_tokenizer, read_config
 from metrichub_neural.local_models import ModelFiles
@@ -23,15 +21,10 @@ ALIGNED, CONTRADICTED = 3, 5
 """Of three ways; between them stands neither, as in MultiNLI."""
 
 
-class PooledEncoder(TorchModel):
-    """An encoder with a pooler, and nothing on top of it."""
+class PooledEncoder(TorchClassifier):
+    """An encoder with a pooler, and nothing on top of it: its pooled vectors, (b, d)."""
 
-    def forward(self, ids: Integers, mask: Integers, types: Integers | None) -> FloatArray:
-        """The pooled vectors, (b, d)."""
-        inputs = {"input_ids": self.tensor(ids), "attention_mask": self.tensor(mask)}
-        if types is not None:
-            inputs["token_type_ids"] = self.tensor(types)
-        return self.run(lambda model: model(**inputs).pooler_output)
+    output = "pooler_output"
 
 
 @loaded_once

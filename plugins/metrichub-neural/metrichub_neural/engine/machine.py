@@ -67,11 +67,9 @@ def model_memory() -> float:
         ModelError: METRICHUB_MODEL_MEMORY isn't a number of gigabytes.
     """
     if chosen := os.environ.get(MEMORY):
-        try:
-            return float(chosen) * 1e9
-        except ValueError:
-            message = f"{MEMORY} has to be a number of gigabytes, such as 8, not {chosen!r}"
-            raise ModelError(message) from None
+        if not chosen.replace(".", "", 1).isdigit():
+            raise ModelError(f"{MEMORY} is a number of gigabytes, such as 8, not {chosen!r}")
+        return float(chosen) * 1e9
     if device().startswith("cuda"):
         import torch
 

@@ -15,7 +15,7 @@ import numpy as np
 from metrichub.errors import MissingDependency, ModelError
 from metrichub.text import Flags, Integers, well_formed
 from metrichub_neural.convert import origin_in
-from metrichub_neural.engine.full import quiet
+from metrichub_neural.engine.full import libraries, quiet
 from metrichub_neural.local_models import ModelFiles
 
 _PREFIXED = ("gpt2", "roberta")
@@ -247,12 +247,7 @@ def rebuilt_tokenizer(files: ModelFiles, config: Mapping[str, Any], **more: Any)
     """
     if files.file(*_PIECES) and find_spec("sentencepiece") is None:
         raise MissingDependency(f"the tokenizer of {files.name}", "sentencepiece")
-    try:
-        import transformers
-    except ImportError as error:
-        extra = "pip install 'metrichub-neural[torch]'"
-        needed_by = f"{files.name}, which has no tokenizer.json"
-        raise MissingDependency(needed_by, str(error.name), extra) from error
+    _, transformers = libraries(f"{files.name}, which has no tokenizer.json")
     pieces = files.file("spm.model")
     # By its own name, as BLEURT's configuration is of a kind that transformers doesn't know.
     auto = "DebertaV2Tokenizer" if pieces else "AutoTokenizer"

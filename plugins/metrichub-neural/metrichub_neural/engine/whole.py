@@ -17,7 +17,33 @@ from metrichub_neural.local_models import ModelFiles, find_model
 
 
 @dataclass(frozen=True, kw_only=True)
-class WholeMetric(Metric):
+class FilesMetric(Metric):
+    """A metric that runs the model in some files."""
+
+    block_characters: ClassVar[int | None] = CHARACTERS
+
+    def files(self) -> ModelFiles:
+        """The model's files, found and not loaded."""
+        raise NotImplementedError  # a metric's own
+
+    def resolved(self) -> Mapping[str, object]:
+        """The model's files."""
+        files = self.files()
+        engine = {"engine": "light"} if light.has_only_onnx(files) else {}
+        return {"model": files.name, "revision": files.revision, **engine, **origin_of(files)}
+
+    def requires(self) -> tuple[str, ...]:
+        """PyTorch and transformers, or what runs an ONNX file."""
+        only_onnx = light.has_only_onnx(self.files())
+        return (*self.card.requires, *(light.REQUIRES if only_onnx else full.REQUIRES))
+
+    def one_process(self) -> bool:
+        """Whether it runs on a GPU."""
+        return device() != "cpu" and not light.has_only_onnx(self.files())
+
+
+@dataclass(frozen=True, kw_only=True)
+class WholeMetric(FilesMetric):
     """A metric that runs a model with all that stands on top of its layers.
 
     Attributes:
@@ -26,8 +52,6 @@ class WholeMetric(Metric):
         revision: The commit of the hub, or the hash of a folder's files, that has to be used.
         dtype: The type of the model's numbers.
     """
-
-    block_characters: ClassVar[int | None] = CHARACTERS
 
     model: ModelName | None = None
     revision: str | None = None
@@ -45,21 +69,6 @@ class WholeMetric(Metric):
             raise MissingModel(self.name, "of your choice", named)
         names = [checkpoint.name for checkpoint in self.checkpoints]
         return known_files(self.model, self.revision, self.name, names, self.card.name)
-
-    def resolved(self) -> Mapping[str, object]:
-        """The model's files."""
-        files = self.files()
-        engine = {"engine": "light"} if light.has_only_onnx(files) else {}
-        return {"model": files.name, "revision": files.revision, **engine, **origin_of(files)}
-
-    def requires(self) -> tuple[str, ...]:
-        """PyTorch and transformers, or what runs an ONNX file."""
-        only_onnx = light.has_only_onnx(self.files())
-        return (*self.card.requires, *(light.REQUIRES if only_onnx else full.REQUIRES))
-
-    def one_process(self) -> bool:
-        """Whether it runs on a GPU."""
-        return device() != "cpu" and not light.has_only_onnx(self.files())
 
 
 def known_files(
