@@ -386,7 +386,7 @@ def test_weights_that_cannot_be_read_are_said_in_words(
 def test_parts_of_weights_without_an_index_are_named(bert: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(bert, tmp_path / "model")
     (folder / "model.safetensors").rename(folder / "model-00001-of-00002.safetensors")
-    with pytest.raises(ModelError, match=r"no model\.safetensors\.index\.json beside it"):
+    with pytest.raises(ModelError, match=r"no model\.safetensors\.index\.json beside them"):
         full.load_model("AutoModel", find_model(str(folder), needed_by="test"), "float32")
 
 

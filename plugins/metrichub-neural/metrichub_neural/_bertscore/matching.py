@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, NamedTuple
@@ -22,13 +23,6 @@ from metrichub_neural.engine.encoder import Encoder
 from metrichub_neural.engine.matching import Best, best_cosines
 from metrichub_neural.engine.metric import EncoderMetric
 
-_LANGUAGES = """
-af an ar ast az azb ba bar be bg bn bpy br bs ca ce ceb cs cv cy da de el en en-sci es et eu fa fi
-fr fy ga gl gu he hi hr ht hu hy id io is it ja jv ka kk kn ko ky la lb lmo lt lv mg min mk ml mn mr
-ms my nb ne new nl nn no oc pa pl pms pnb pt ro ru scn sco sh sk sl sq sr su sv sw ta te tg th tl tr
-tt uk ur uz vi vo war yo zh zh-cn zh-tw
-"""
-"""The languages of the default models: of most of them, those of multilingual BERT."""
 _WEIGHTLESS = ("cls_token", "sep_token")
 NO_BASELINE = Baseline(0.0, 0.0, 0.0)
 
@@ -54,10 +48,9 @@ class BertScoreMetric(EncoderMetric):
     def __post_init__(self) -> None:
         """Check the parameters, and that there is a baseline if one is needed."""
         super().__post_init__()
-        languages = _LANGUAGES.split()
-        if self.model is None and self.language not in languages:
-            near = did_you_mean(self.language, languages) or "; for others, name the model too"
-            allowed = f"the code of a language that a model is known for, such as 'en'{near}"
+        if self.model is None and not re.fullmatch("[a-z]{2,3}(-[a-z]+)?", self.language):
+            near = did_you_mean(self.language, ("en", "zh"))
+            allowed = f"the code of a language, such as 'en', or name the model too{near}"
             raise ParameterError(self.name, "language", self.language, allowed)
         baseline = self.baseline
         if baseline is not None and (len(baseline) != 3 or not self.rescale or max(baseline) >= 1):

@@ -91,20 +91,12 @@ class IdfCorpus:
 
 def row_of(matches: Sequence[Match]) -> Row:
     """The row of a prediction's matches with its references."""
-    sides = [
-        (ids[weighed], best[weighed])
-        for match in matches
-        for ids, best, weighed in (
-            (match.ids, match.best, match.weighed),
-            (match.other_ids, match.other_best, match.other_weighed),
-        )
-    ]
+    ids = [side for m in matches for side in (m.ids[m.weighed], m.other_ids[m.other_weighed])]
+    best = [side for m in matches for side in (m.best[m.weighed], m.other_best[m.other_weighed])]
     cut = [is_cut for match in matches for is_cut in match.cut]
-    lengths = [len(ids) for ids, _ in sides]
-    head = np.concatenate([[len(matches)], lengths, cut, *(ids for ids, _ in sides)])
-    best = np.concatenate([cosines for _, cosines in sides], dtype=np.float32)
+    head = np.concatenate([[len(matches)], [len(side) for side in ids], cut, *ids])
     kind = np.min_scalar_type(head.max())
-    return np.concatenate([head.astype(kind), best.view(kind)])
+    return np.concatenate([head.astype(kind), np.concatenate(best, dtype=np.float32).view(kind)])
 
 
 def cuts_of(row: Row) -> Flags:

@@ -208,9 +208,6 @@ def load_model(auto: str, files: ModelFiles, dtype: str, **more: Any) -> Any:
     if files.file("model.safetensors", _INDEX) is None:
         gguf = sorted(files.folder.glob("*.gguf"))
         if not gguf:
-            if parts := sorted(files.folder.glob("model-*.safetensors")):
-                lacking = f"{parts[0].name} in {files.folder}, and no {_INDEX} beside it"
-                raise ModelError(f"{files.name} has {lacking}: copy all files of the model")
             raise ModelError(f"{files.name} has no safetensors in {files.folder}{_instead(files)}")
         more["gguf_file"] = gguf[0].name
     else:
@@ -272,6 +269,8 @@ def _reason(error: Exception, files: ModelFiles) -> str:
 
 def _instead(files: ModelFiles) -> str:
     """A hint where the weights are a pickle, or aren't there."""
+    if any(files.folder.glob("model-*.safetensors")):
+        return f", only parts of them and no {_INDEX} beside them: copy all files of the model"
     pickles = [path.name for path in files.folder.rglob("*") if path.suffix in _PICKLES]
     if pickles:
         return f", only {', '.join(sorted(pickles))}: metrichub convert {files.folder}"

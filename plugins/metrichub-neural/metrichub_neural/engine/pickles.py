@@ -17,9 +17,6 @@ _STAND_INS = (
 )
 """What the names of classes begin with that a training run leaves beside its weights, such as its
 options and the best loss; no one needs them."""
-_PARALLEL = "module."
-"""What PyTorch puts before the names of all weights of a model that was trained on several GPUs."""
-_IN_PIECES = "failed finding central directory"
 _SAFE = (2, 6)
 """The first PyTorch whose `weights_only` runs nothing (CVE-2025-32434)."""
 
@@ -73,8 +70,9 @@ def convert(source: Path, target: Path) -> dict[str, Any]:
     tensors = {name: value for name, value in named.items() if isinstance(value, torch.Tensor)}
     if not tensors:
         raise ValueError("it has no tensors")
-    if all(name.startswith(_PARALLEL) for name in tensors):
-        tensors = {name.removeprefix(_PARALLEL): value for name, value in tensors.items()}
+    # What PyTorch puts before all names of a model that was trained on several GPUs.
+    if all(name.startswith("module.") for name in tensors):
+        tensors = {name.removeprefix("module."): value for name, value in tensors.items()}
     # The format has no tensors that share memory.
     addresses = [tensor.untyped_storage().data_ptr() for tensor in tensors.values()]
     for name, tensor in tensors.items():
@@ -109,7 +107,7 @@ def main(source: str, target: str) -> None:
         for start in ("trusted source. ", "Unpickler error: "):
             reason = reason.rpartition(start)[2]
         # Of a file that was cut off, the table at its end is missing, or what it is sought by.
-        if _IN_PIECES in reason or (isinstance(error, OSError) and error.errno == EINVAL):
+        if "central directory" in reason or (isinstance(error, OSError) and error.errno == EINVAL):
             reason = "it is cut off; download the weights again"
         answer = {"error": reason.partition(" Check the documentation")[0]}
     print(json.dumps(answer, default=lambda value: None))
