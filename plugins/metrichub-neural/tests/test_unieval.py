@@ -130,7 +130,7 @@ def test_a_tokenizer_that_does_not_read_the_end_of_a_part_is_refused(
     folder = tmp_path / "t5"
     shutil.copytree(official, folder)
     path = folder / "tokenizer.json"
-    path.write_text(path.read_text().replace('"content": "</s>"', '"content": "<end>"'))
+    path.write_text(path.read_text().replace('"</s>"', '"<end>"'))
     with pytest.raises(ModelError, match="t5 doesn't read </s> as the end of a part"):
         scored(str(folder), "fluency", ["a cat"])
 
