@@ -40,7 +40,9 @@ def device() -> str:
     # Some builds without a kind of GPU only assert it.
     except (AssertionError, RuntimeError) as error:
         has = ", ".join(["cpu", *gpus])
-        raise ModelError(f"{DEVICE}={chosen} is no device of this machine: choose {has}") from error
+        raise ModelError(
+            f"{DEVICE}={chosen} isn't a device of this machine: choose {has}"
+        ) from error
     return chosen
 
 
