@@ -1,4 +1,4 @@
-"""Models in memory: each is loaded once, by any number of threads, and leaves where memory is short."""
+"""Models in memory: each is loaded once by any number of threads, and leaves for lack of room."""
 
 from __future__ import annotations
 
