@@ -1,4 +1,4 @@
-"""`metrichub cache`: the stored answers of judges."""
+"""`metrichub cache`: the stored answers of judges, and scores of models on this machine."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from metrichub.report.tables import Table
 
 @click.group("cache")
 def cache() -> None:
-    """Show, merge or clear the call store, so that no judge's answer is paid for twice."""
+    """Show, merge or clear the call store, so that nothing is paid or waited for twice.
+
+    It has the answers of judges, and what models on this machine gave for blocks of texts.
+    """
 
 
 @cache.command(cls=Command)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from metrichub.errors import (
     what,
 )
 from metrichub.evaluation.explanation import error_line
+from metrichub.evaluation.kept import measured_once
 from metrichub.evaluation.stats import NOTED, Stats, scored_by
 from metrichub.metric import (
     Array,
@@ -206,9 +208,7 @@ def measure_objects(
         return observed
     if measuring(type(metric)) == "observe":
         return list(_observed(metric, view))
-    objects: Sequence[Any]
-    with scoring_errors(metric):
-        objects = metric.measure(**view.arguments)  # type: ignore[attr-defined]  # the author's
+    objects: Sequence[Any] = _measured(metric, view)
     if len(objects) != view.rows:
         raise MetricError(f"{metric.name}: measure returned {len(objects)} rows for {view.rows}")
     return objects
@@ -251,9 +251,14 @@ def sample_scores(metric: Metric, rows: Stats) -> dict[str, NDArray[np.float64]]
     return scores_of(metric, rows.arrays, rows.scored.astype(np.float64), method)
 
 
-def _measure_all(metric: Metric, view: View) -> Measured:
+def _measured(metric: Metric, view: View) -> Any:
+    measure = partial(metric.measure, **view.arguments)  # type: ignore[attr-defined]  # the author's
     with scoring_errors(metric):
-        result = metric.measure(**view.arguments)  # type: ignore[attr-defined]  # the author's
+        return measured_once(metric, view, measure)
+
+
+def _measure_all(metric: Metric, view: View) -> Measured:
+    result = _measured(metric, view)
     measured = result if isinstance(result, Measured) else Measured(result, {})
     if not isinstance(measured.statistics, Mapping):
         raise MetricError(f"{metric.name}: measure returned {what(result)}, not arrays by name")

