@@ -137,7 +137,7 @@ judge_options = option_group(
         is_flag=True,
         expose_value=False,
         callback=_without_store,
-        help="Don't use the call store: neither reuse nor store judges' answers and models' scores.",
+        help="Don't use the call store: neither reuse nor store judges' answers or models' scores.",
     ),
 )
 """--judge, --vote, --embedder, --language, --repeats and --max-… as `judging`, and --no-cache."""
