@@ -45,7 +45,7 @@ class AlignScoreJudge(NliJudge):
                 claim.chunks,
                 [float(row[ALIGNED]) for row in aligned.outputs],
                 [float(row[CONTRADICTED]) for row in aligned.outputs],
-            )._replace(cut_at=model.tokenizer.limit if aligned.cut else None)
+            )._replace(flaws=aligned.flaws)
             for claim, aligned in zip(claims, alignments(model, claims), strict=True)
         ]
 

@@ -19,8 +19,8 @@ from metrichub.authoring import (
     Verdict,
 )
 from metrichub.errors import JudgeUnavailable, MetrichubError
-from metrichub_neural.engine.cuts import CutsCounted
 from metrichub_neural.engine.encoder import Dtype, ModelName
+from metrichub_neural.engine.flaws import CUT, FlawsCounted
 from metrichub_neural.engine.gathering import Gathering
 from metrichub_neural.engine.whole import known_files
 from metrichub_neural.local_models import ModelFiles
@@ -31,7 +31,7 @@ _SHOWN = 160
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClaimJudge(CutsCounted):
+class ClaimJudge(FlawsCounted):
     """A judge that asks a model whether texts support claims: no key, no server.
 
     Claims are the sentences of a text, by the rules of the judge `offline`, which answers all else
@@ -122,15 +122,14 @@ class ClaimJudge(CutsCounted):
             f"dtype={self.dtype!r}"
         )
 
-    def reason(self, item: str, numbers: str, evidence: str, cut_at: int | None) -> str:
+    def reason(self, item: str, numbers: str, evidence: str, flaws: int) -> str:
         """A verdict's reason: a model's numbers, the evidence, and whether it was cut."""
         if not evidence:
             return "there is no evidence"
         where = textwrap.shorten(evidence, _SHOWN, placeholder=" …")
-        if cut_at is None:
-            return f"{numbers}, by {where!r}"
-        self._cut.add(hash((item, evidence)))
-        return f"{numbers}, by {where!r}; claim and evidence were cut at {cut_at} tokens"
+        self.count_flaws([((item, evidence), flaws)])
+        cut = "; claim and evidence were longer than the model takes" if flaws & CUT else ""
+        return f"{numbers}, by {where!r}{cut}"
 
     def _unable(self, what: str, prompt: Prompt) -> NoReturn:
         raise JudgeUnavailable(

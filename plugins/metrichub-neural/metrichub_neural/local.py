@@ -10,8 +10,8 @@ import numpy as np
 
 from metrichub.authoring import Vectors
 from metrichub.errors import JudgeUnavailable, MetrichubError
-from metrichub_neural.engine.cuts import CutsCounted
 from metrichub_neural.engine.encoder import Choice, Dtype, Engine, ModelName, choose
+from metrichub_neural.engine.flaws import FlawsCounted
 from metrichub_neural.engine.gathering import Gathering
 from metrichub_neural.engine.reduction import Pooling
 from metrichub_neural.engine.sentence import SentenceVector, pooling_of, sentences_of
@@ -19,7 +19,7 @@ from metrichub_neural.local_models import ModelFiles
 
 
 @dataclass(frozen=True, kw_only=True)
-class LocalEmbedder(CutsCounted):
+class LocalEmbedder(FlawsCounted):
     """Unit vectors of texts by an encoder on this machine: no key, no server.
 
     Attributes:
@@ -64,7 +64,7 @@ class LocalEmbedder(CutsCounted):
             read = await _gathering(choice, self._pooling(choice.files))(texts)
         except (MetrichubError, ImportError) as error:
             raise JudgeUnavailable(str(error)) from error
-        self._cut.update(hash(text) for text, each in zip(texts, read, strict=True) if each.cut)
+        self.count_flaws(zip(texts, (each.flaws for each in read), strict=True))
         return np.array([each.vector for each in read], np.float64) if read else np.zeros((0, 0))
 
     def _choice(self) -> Choice:

@@ -10,7 +10,7 @@ from metrichub.authoring import Range
 from metrichub_neural.claim_judge import OFFLINE, ClaimJudge, gathering_of
 from metrichub_neural.engine.encoder import ModelName
 from metrichub_neural.local_models import ModelFiles
-from metrichub_neural.minicheck.checking import Checked, Claim, checked_by, most_tokens
+from metrichub_neural.minicheck.checking import Checked, Claim, checked_by
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,12 +56,7 @@ class MiniCheckJudge(ClaimJudge):
         return [
             (
                 yes if answer.supported > self.threshold else (unknown or [no])[0],
-                self.reason(
-                    item,
-                    f"supported {answer.supported:.2f}",
-                    answer.chunk,
-                    most_tokens(files) if answer.cut else None,
-                ),
+                self.reason(item, f"supported {answer.supported:.2f}", answer.chunk, answer.flaws),
             )
             for item, answer in zip(items, answers, strict=True)
         ]

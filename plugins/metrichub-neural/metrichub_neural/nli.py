@@ -47,7 +47,7 @@ class NliJudge(ClaimJudge):
         return [
             (
                 self._word(answer, verdicts),
-                self.reason(item, _numbers(answer), answer.window, answer.cut_at),
+                self.reason(item, _numbers(answer), answer.window, answer.flaws),
             )
             for item, answer in zip(items, answers, strict=True)
         ]

@@ -99,7 +99,7 @@ class Match(NamedTuple):
         other_ids: The reference's tokens, (m,).
         other_best: Their largest cosines, (m,).
         other_weighed: Which of them count, (m,).
-        cut: Whether the prediction, and the reference, was longer than the model takes.
+        flaws: Those of the prediction and of the reference; see `engine.flaws`.
     """
 
     ids: Integers
@@ -108,7 +108,7 @@ class Match(NamedTuple):
     other_ids: Integers
     other_best: FloatArray
     other_weighed: Flags
-    cut: tuple[bool, bool]
+    flaws: tuple[int, int]
 
 
 def matches(encoder: Encoder, pairs: Sequence[tuple[str, str]]) -> list[Match]:
@@ -133,7 +133,7 @@ def matches(encoder: Encoder, pairs: Sequence[tuple[str, str]]) -> list[Match]:
             read[second].ids,
             other_best,
             weighed[second],
-            (read[first].cut, read[second].cut),
+            (read[first].flaws, read[second].flaws),
         )
         for (first, second), (best, other_best) in zip(numbered, cosines, strict=True)
     ]

@@ -15,7 +15,7 @@ from metrichub_neural.engine.batching import FloatArray
 Row = Integers
 """A prediction's matches with its references in the smallest whole numbers that hold them, as those
 of a million predictions stay in memory: how many they are, how many tokens weigh in the prediction
-and in the reference of each, whether these texts were cut, all of these tokens, and the bits of the
+and in the reference of each, the flaws of these texts, all of these tokens, and the bits of the
 best cosine of each."""
 
 
@@ -93,16 +93,16 @@ def row_of(matches: Sequence[Match]) -> Row:
     """The row of a prediction's matches with its references."""
     ids = [side for m in matches for side in (m.ids[m.weighed], m.other_ids[m.other_weighed])]
     best = [side for m in matches for side in (m.best[m.weighed], m.other_best[m.other_weighed])]
-    cut = [is_cut for match in matches for is_cut in match.cut]
-    head = np.concatenate([[len(matches)], [len(side) for side in ids], cut, *ids])
+    flaws = [of_side for match in matches for of_side in match.flaws]
+    head = np.concatenate([[len(matches)], [len(side) for side in ids], flaws, *ids])
     kind = np.min_scalar_type(head.max())
     return np.concatenate([head.astype(kind), np.concatenate(best, dtype=np.float32).view(kind)])
 
 
-def cuts_of(row: Row) -> Flags:
-    """Whether the prediction and the reference of each match were cut, (n, 2)."""
+def flaws_of(row: Row) -> Integers:
+    """The flaws of the prediction and of the reference of each match, (n, 2)."""
     sides = 2 * int(row[0])
-    return np.asarray(row[1 + sides : 1 + 2 * sides].reshape(-1, 2) > 0)
+    return np.asarray(row[1 + sides : 1 + 2 * sides].reshape(-1, 2))
 
 
 def _parts(row: Row) -> tuple[Integers, Integers, FloatArray]:

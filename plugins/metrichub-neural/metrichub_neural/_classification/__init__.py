@@ -12,8 +12,8 @@ from metrichub.authoring import Array, Range, Scores
 from metrichub.errors import ModelError
 from metrichub.text import Texts
 from metrichub_neural.engine.classifier import Classified, classifier_of, labels_of
-from metrichub_neural.engine.cuts import cut_notes
-from metrichub_neural.engine.tokens import limit_of, read_config
+from metrichub_neural.engine.flaws import noted
+from metrichub_neural.engine.tokens import read_config
 from metrichub_neural.engine.whole import WholeMetric
 
 _UNNAMED = {"label_0": 0, "label_1": 1}
@@ -46,11 +46,6 @@ class ClassifierMetric(WholeMetric):
         """The model's probabilities for each text."""
         return classifier_of(self.files(), self.dtype).of_texts(texts)
 
-    def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
-        """How many predictions were longer than the model takes."""
-        cut = cut_notes(self.name, totals, lambda: limit_of(self.files()))
-        return [*super().notes(totals), *cut]
-
 
 @dataclass(frozen=True, kw_only=True)
 class LabelMetric(ClassifierMetric):
@@ -72,12 +67,9 @@ class LabelMetric(ClassifierMetric):
         return {
             "probability": probability,
             "reached": (probability >= self.threshold).astype(np.float64),
-            "cut_predictions": np.array([row.cut for row in rows], np.float64),
-            "texts": np.ones(len(rows)),
+            **noted(predictions=[row.flaws for row in rows]),
         }
 
-    def score(
-        self, probability: Array, reached: Array, cut_predictions: Array, texts: Array
-    ) -> Scores:
+    def score(self, probability: Array, reached: Array, count: Array) -> Scores:
         """The mean probability, and the share of the texts that reach the threshold."""
-        return {"score": probability / texts, "share": reached / texts}
+        return {"score": probability / count, "share": reached / count}

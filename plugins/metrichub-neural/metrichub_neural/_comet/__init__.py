@@ -8,10 +8,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from metrichub.authoring import Array, Measured
+from metrichub.authoring import Measured
 from metrichub.errors import ModelError
 from metrichub_neural._comet.model import UNIFIED, comet_of, settings_of
-from metrichub_neural.engine.cuts import cut_notes
+from metrichub_neural.engine.flaws import noted, together
 from metrichub_neural.engine.whole import WholeMetric
 from metrichub_neural.local_models import ModelFiles
 
@@ -35,11 +35,8 @@ class CometMetric(WholeMetric):
             if text.blank and name != "prediction"
         }
         scores[list(reasons)] = np.nan
-        cut = {
-            f"cut_{name}s": np.array([text.cut for text in texts], np.float64)
-            for name, texts in read.items()
-        }
-        return Measured({"value": scores, **cut, "texts": np.ones(len(scores))}, reasons)
+        flaws = {f"{name}s": [text.flaws for text in texts] for name, texts in read.items()}
+        return Measured({"value": scores, **noted(**flaws)}, reasons)
 
     def files(self) -> ModelFiles:
         """The model's files, which are of this kind of model.
@@ -57,12 +54,6 @@ class CometMetric(WholeMetric):
         """How many tokens are read of a text."""
         return settings_of(self.files()).limit
 
-    def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
-        """How many texts were longer than the model takes."""
-        kinds = [name.removeprefix("cut_") for name in totals if name.startswith("cut_")]
-        cut = cut_notes(self.name, totals, self.limit, kinds)
-        return [*super().notes(totals), *cut]
-
 
 @dataclass(frozen=True, kw_only=True)
 class UnifiedMetric(CometMetric):
@@ -78,17 +69,17 @@ class UnifiedMetric(CometMetric):
         """The score of each sample, (N,), by each way to join columns of texts."""
         model = comet_of(self.files(), self.dtype)
         size = len(columns["prediction"])
-        cut = np.zeros(size)
+        flaws = [0] * size
         values = {}
         for name, names in joins.items():
             rows = list(zip(*(columns[column] for column in names), strict=True))
             read = model.read_together(rows)
             values[name] = model.scores([[text.vector for text in read]])
-            cut = np.maximum(cut, [text.cut for text in read])
+            flaws = [together(each) for each in zip(flaws, (t.flaws for t in read), strict=True)]
         reasons = self.blank(columns)
         for scores in values.values():
             scores[list(reasons)] = np.nan
-        return Measured({**values, "cut_samples": cut, "texts": np.ones(size)}, reasons)
+        return Measured({**values, **noted(samples=flaws)}, reasons)
 
     @staticmethod
     def blank(columns: Mapping[str, Sequence[str]]) -> dict[int, str]:

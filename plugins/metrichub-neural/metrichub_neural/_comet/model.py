@@ -114,12 +114,12 @@ class Tagged(NamedTuple):
     Attributes:
         score: The score of the first text.
         labels: The logits of the labels of its tokens, (n, labels).
-        cut: Whether the texts had more tokens than the model takes.
+        flaws: Those of the texts together; see `engine.flaws`.
     """
 
     score: float
     labels: FloatArray
-    cut: bool
+    flaws: int
 
 
 class Comet:
@@ -154,7 +154,7 @@ class Comet:
         each = self._settings.limit
         reduced = lambda ids, mask: self.runner.reduced(ids, mask, self._reduction)
         return [
-            TextVector(vector, bool(text.added.all()), text.cut)
+            TextVector(vector, bool(text.added.all()), text.flaws)
             for text, vector in self._encoder.joined(rows, reduced, each, each + 2)
         ]
 
@@ -181,7 +181,7 @@ class Comet:
         run = lambda ids, mask: self.runner.of_layers(ids, mask, tagged_logits)
         outputs = self._encoder.joined(rows, run, each, each + 2)
         return [
-            Tagged(float(output[0, -1]), output[: sizes[row[0]], :-1].copy(), text.cut)
+            Tagged(float(output[0, -1]), output[: sizes[row[0]], :-1].copy(), text.flaws)
             for row, (text, output) in zip(rows, outputs, strict=True)
         ]
 

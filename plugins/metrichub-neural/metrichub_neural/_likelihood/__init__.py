@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
 
-from metrichub.authoring import Array, Checkpoint, Measured, Range
+from metrichub.authoring import Checkpoint, Measured, Range
 from metrichub_neural.engine.causal import causal_of
 from metrichub_neural.engine.encoder import Dtype, ModelName
+from metrichub_neural.engine.flaws import noted
 from metrichub_neural.engine.whole import FilesMetric
 from metrichub_neural.local_models import ModelFiles, find_model
 
@@ -38,6 +39,7 @@ class LikelihoodMetric(FilesMetric):
     """
 
     checkpoints = (Checkpoint("gpt2"),)
+    where_cut = ", at the start of what stands before the text"
 
     model: ModelName = "gpt2"
     revision: str | None = None
@@ -71,17 +73,16 @@ class LikelihoodMetric(FilesMetric):
                 "tokens": tokens,
                 "bytes": np.array(size),
                 "mean": mean,
-                "cut": np.array([each.cut for each in likelihoods], np.float64),
+                **noted(samples=[each.flaws for each in likelihoods]),
             },
             {row: _UNDEFINED[kind] for row, kind in undefined.items()},
             undefined,
         )
 
-    def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
-        """How many predictions lack a part of what stands before them."""
-        cut = int(totals["cut"])
-        lacking = f"the start of what stands before the text was cut for {cut} samples"
-        return [*super().notes(totals), *([f"{lacking}, to fit into the window"] if cut else [])]
+    def limit(self) -> int:
+        """How many tokens the model reads at a time."""
+        most = super().limit()
+        return min(self.window or most, most)
 
     def files(self) -> ModelFiles:
         """The model's files, found and not loaded."""

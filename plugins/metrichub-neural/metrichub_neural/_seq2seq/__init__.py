@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
 
 from metrichub.authoring import Array
-from metrichub_neural.engine.cuts import cut_notes
+from metrichub_neural.engine.flaws import together
 from metrichub_neural.engine.seq2seq import Seq2Seq, seq2seq_of
 from metrichub_neural.engine.whole import WholeMetric
 from metrichub_neural.local_models import ModelFiles
 
 
 class FirstTokens(NamedTuple):
-    """The scores of some tokens after each text, (N, k), and which texts were cut, (N,)."""
+    """The scores of some tokens after each text, (N, k), and the flaws of each, (N,)."""
 
     logits: Array
-    cut: Array
+    flaws: Sequence[int]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,32 +46,32 @@ class Seq2SeqMetric(WholeMetric):
 class FirstTokenMetric(Seq2SeqMetric):
     """A metric that reads its score off the first token that a model would write."""
 
-    def limit(self) -> int:
-        """How many tokens of a text the model reads."""
-        raise NotImplementedError  # a metric names its own
+    where_cut = ", what is read with them included"
 
     def first_tokens(
-        self, texts: Sequence[str], tokens: Sequence[int], *, end: bool = True
+        self, texts: Sequence[str], tokens: Sequence[int], *, end: bool = True, inserted: int = 0
     ) -> FirstTokens:
-        """The scores of some tokens after each text; without `end`, its last token is left out."""
-        answers = self.seq2seq().first_tokens(texts, tokens, self.limit(), end=end)
-        logits = np.array([answer.logits for answer in answers], np.float64)
-        cut = np.array([answer.cut for answer in answers], np.float64)
-        return FirstTokens(logits.reshape(len(texts), len(tokens)), cut)
+        """The scores of some tokens after each text; without `end`, its last token is left out.
 
-    def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
-        """How many predictions were too long for the model beside what they are read with."""
-        cut = cut_notes(self.name, totals, self.limit)
-        return [
-            *super().notes(totals),
-            *(f"{note}, what is read with them included" for note in cut),
-        ]
+        So many of a text's control tokens were `inserted`.
+        """
+        model, limit = self.seq2seq(), self.limit()
+        answers = model.first_tokens(texts, tokens, limit, end=end, inserted=inserted)
+        logits = np.array([answer.logits for answer in answers], np.float64)
+        flaws = [answer.flaws for answer in answers]
+        return FirstTokens(logits.reshape(len(texts), len(tokens)), flaws)
 
 
 def summed(values: Sequence[float] | Array, sizes: Sequence[int] | Array) -> Array:
     """The sum of each row's values, (N,), of which it has so many."""
     of = np.repeat(np.arange(len(sizes)), np.asarray(sizes, np.int64))
     return np.asarray(np.bincount(of, values, len(sizes)), np.float64)
+
+
+def joined_flaws(flaws: Sequence[int], sizes: Sequence[int] | Array) -> list[int]:
+    """The flaws of each row's texts together, (N,), of which it has so many."""
+    coming = iter(flaws)
+    return [together(islice(coming, int(size))) for size in sizes]
 
 
 def probability(logits: Array) -> Array:

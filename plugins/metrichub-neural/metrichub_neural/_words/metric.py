@@ -19,6 +19,7 @@ from metrichub_neural._words.reading import (
     words_of,
 )
 from metrichub_neural.engine.batching import FloatArray, distinct
+from metrichub_neural.engine.flaws import noted
 from metrichub_neural.engine.metric import EncoderMetric
 from metrichub_neural.engine.words import requires_of, word_vectors
 from metrichub_neural.local_models import ModelFiles, find_model
@@ -30,7 +31,7 @@ class _Read(NamedTuple):
     ready: Array | None
     words: int
     unknown: int
-    cut: bool
+    flaws: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,22 +104,24 @@ class WordMetric(EncoderMetric):
         return Measured(
             {
                 **dict(zip(self.quantities, columns, strict=True)),
-                "cut_predictions": np.array([float(text.cut) for text in mine]),
-                "cut_references": np.array([float(text.cut) for text in others]),
-                "words": np.array([float(text.words) for text in mine]),
-                "unknown": np.array([float(text.unknown) for text in mine]),
-                "texts": np.ones(len(mine)),
+                "noted_words": np.array([float(text.words) for text in mine]),
+                "noted_unknown": np.array([float(text.unknown) for text in mine]),
+                **noted(
+                    predictions=[text.flaws for text in mine],
+                    references=[text.flaws for text in others],
+                ),
             },
             dict.fromkeys(unscored, "the reference has no words"),
         )
 
     def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
         """How many texts were cut, and how many words have no vector of their own."""
-        notes = [*super().notes(totals), *self.cut_notes(totals)]
-        if unknown := int(totals["unknown"]):
+        notes = [*super().notes(totals)]
+        unknown, words = int(totals["noted_unknown"]), int(totals["noted_words"])
+        if unknown:
             notes.append(
-                f"{self.name}: {unknown} of {int(totals['words'])} words of predictions have no "
-                "vector of their own, and got the mean of all vectors"
+                f"{self.name}: {unknown} of {words} words of predictions have no vector of their "
+                "own, and got the mean of all vectors"
             )
         return notes
 
@@ -138,7 +141,7 @@ class WordMetric(EncoderMetric):
                 self.prepare(words.vectors) if len(words.vectors) else None,
                 len(words.vectors),
                 words.unknown,
-                words.cut,
+                words.flaws,
             )
             for words in vectors
         ]
@@ -151,7 +154,7 @@ class WordMetric(EncoderMetric):
     def _in_context(self, texts: Sequence[str]) -> list[Words]:
         """The vectors of tokens, but for those that the model frames a text with."""
         return [
-            Words(row.vectors[~row.added], cut=row.cut) for row in self.encoder().vectors(texts)
+            Words(row.vectors[~row.added], flaws=row.flaws) for row in self.encoder().vectors(texts)
         ]
 
     def _files(self) -> ModelFiles:

@@ -21,12 +21,12 @@ class Words(NamedTuple):
     Attributes:
         vectors: (n, d).
         unknown: How many of the words have no vector of their own.
-        cut: Whether the text was longer than the model takes.
+        flaws: Those of the text for the model; see `engine.flaws`.
     """
 
     vectors: FloatArray
     unknown: int = 0
-    cut: bool = False
+    flaws: int = 0
 
 
 def words_of(texts: Texts, tokenizer: str, lowercase: bool) -> list[list[str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -11,10 +11,9 @@ import numpy as np
 from metrichub.authoring import Array, Checkpoint, Measured, Scores, sentences
 from metrichub.text import Texts
 from metrichub_neural.engine.classifier import Classifier
-from metrichub_neural.engine.cuts import cut_notes
 from metrichub_neural.engine.encoder import ModelName
+from metrichub_neural.engine.flaws import noted, together
 from metrichub_neural.engine.heads import ALIGNED, BINARY, REGRESSION, alignment_of
-from metrichub_neural.engine.tokens import limit_of
 from metrichub_neural.engine.whole import WholeMetric
 
 DEFAULT = "yzha/AlignScore"
@@ -44,6 +43,7 @@ class AlignScore(WholeMetric):
     """
 
     averaging = "macro"
+    where_cut = ", in a pair with a part of the source"
     checkpoints = (Checkpoint(DEFAULT, "FacebookAI/roberta-large", "AlignScore-large.ckpt"),)
 
     model: ModelName = DEFAULT
@@ -58,34 +58,26 @@ class AlignScore(WholeMetric):
             Claim(part, read) for texts, read in zip(parts, chunks, strict=True) for part in texts
         ]
         aligned = iter(alignments(alignment_of(self.files(), self.dtype), claims))
-        values, cut = np.full(len(parts), np.nan), np.zeros(len(parts))
+        values, flaws = np.full(len(parts), np.nan), [0] * len(parts)
         blank = {row for row, text in enumerate(source) if not text.strip()}
         silent = {row for row, texts in enumerate(parts) if not texts} - blank
         for row, texts in enumerate(parts):
             of_claims = [next(aligned) for _ in texts]
-            cut[row] = any(alignment.cut for alignment in of_claims)
+            flaws[row] = together(alignment.flaws for alignment in of_claims)
             if texts and row not in blank:
                 best = [alignment.outputs[:, PLACES[self.mode]].max() for alignment in of_claims]
                 values[row] = np.mean(best)
         reasons = dict.fromkeys(blank, "the source is empty")
         reasons |= dict.fromkeys(silent, "the prediction has no sentence")
         return Measured(
-            {"value": values, "cut_predictions": cut, "texts": np.ones(len(parts))},
+            {"value": values, **noted(predictions=flaws)},
             reasons,
             dict.fromkeys(silent, "no_claims"),
         )
 
-    def score(self, value: Array, cut_predictions: Array, texts: Array) -> Scores:
+    def score(self, value: Array, count: Array) -> Scores:
         """The mean over the samples."""
-        return {"score": value / texts}
-
-    def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
-        """How many predictions were cut."""
-        cut = cut_notes(self.name, totals, lambda: limit_of(self.files()))
-        return [
-            *super().notes(totals),
-            *(f"{note}, in a pair with a part of the source" for note in cut),
-        ]
+        return {"score": value / count}
 
 
 class Alignment(NamedTuple):
@@ -93,11 +85,11 @@ class Alignment(NamedTuple):
 
     Attributes:
         outputs: Of its heads beside each chunk, (chunks, outputs).
-        cut: Whether a chunk and the claim had more tokens than it takes.
+        flaws: Those of the claim with a chunk; see `engine.flaws`.
     """
 
     outputs: Array
-    cut: bool
+    flaws: int
 
 
 def alignments(model: Classifier, claims: Sequence[Claim]) -> list[Alignment]:
@@ -108,7 +100,7 @@ def alignments(model: Classifier, claims: Sequence[Claim]) -> list[Alignment]:
     for claim in claims:
         chunk_rows = [next(rows) for _ in claim.chunks]
         outputs = np.array([row.probabilities for row in chunk_rows])
-        aligned.append(Alignment(outputs, any(row.cut for row in chunk_rows)))
+        aligned.append(Alignment(outputs, together(row.flaws for row in chunk_rows)))
     return aligned
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -12,10 +11,9 @@ from metrichub.authoring import Array, Checkpoint, Measured, Published, Scores
 from metrichub.errors import ModelError
 from metrichub.text import Texts
 from metrichub_neural._seq2seq import Seq2SeqMetric
-from metrichub_neural.engine.cuts import cut_notes
 from metrichub_neural.engine.encoder import ModelName
+from metrichub_neural.engine.flaws import noted
 from metrichub_neural.engine.seq2seq import Target
-from metrichub_neural.engine.tokens import limit_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,39 +79,19 @@ class BartScore(Seq2SeqMetric):
         blank = [row for row, text in enumerate(other) if not text.strip()]
         scores = np.array(means, np.float64).reshape(len(directions), size)
         scores[:, blank] = np.nan
-        first = rows[directions[0]]
-        cuts = np.array([(row.source_cut, row.target_cut) for row in first], np.float64)
-        cuts = cuts.reshape(size, 2)[:, :: 1 if directions[0] == "recall" else -1]
+        both = [row.flaws[:: 1 if directions[0] == "recall" else -1] for row in rows[directions[0]]]
+        kinds = "predictions", f"{self.against}s"
+        flaws = {kind: [each[side] for each in both] for side, kind in enumerate(kinds)}
         return Measured(
-            {
-                "precision": scores[0],
-                "recall": scores[-1],
-                "cut_predictions": cuts[:, 0],
-                "cut_others": cuts[:, 1],
-                "texts": np.ones(size),
-            },
+            {"precision": scores[0], "recall": scores[-1], **noted(**flaws)},
             dict.fromkeys(blank, f"the {self.against} is empty"),
         )
 
-    def score(
-        self,
-        precision: Array,
-        recall: Array,
-        cut_predictions: Array,
-        cut_others: Array,
-        texts: Array,
-    ) -> Scores:
+    def score(self, precision: Array, recall: Array, count: Array) -> Scores:
         """The means over the samples; in one direction, both are the same."""
-        both = {"precision": precision / texts, "recall": recall / texts}
-        scores = {"score": (precision + recall) / (2 * texts), **both}
+        both = {"precision": precision / count, "recall": recall / count}
+        scores = {"score": (precision + recall) / (2 * count), **both}
         return {output: scores[output] for output in self.outputs()}
-
-    def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
-        """How many texts were longer than the model takes."""
-        kinds = ("predictions", f"{self.against}s")
-        counts = {**totals, f"cut_{self.against}s": totals["cut_others"]}
-        cut = cut_notes(self.name, counts, lambda: limit_of(self.files()), kinds)
-        return [*super().notes(totals), *cut]
 
     def _tag(self) -> int | None:
         if self.language is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +16,7 @@ from metrichub_neural._bertscore.matching import (
     rescaled,
 )
 from metrichub_neural._bertscore.published import of_roberta_large
+from metrichub_neural.engine.flaws import noted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +41,7 @@ class BertScore(BertScoreMetric):
         sides = np.array([means(match) for match in pairs]).reshape(len(pairs), 2)
         precision, recall = sides.T
         base = self.stretch()
-        cut = np.array([match.cut for match in pairs], np.float64).reshape(len(pairs), 2)
+        flaws = np.array([match.flaws for match in pairs]).reshape(len(pairs), 2)
         reasons = {
             row: "the reference has no tokens" for row in np.flatnonzero(np.isnan(recall)).tolist()
         }
@@ -50,25 +50,11 @@ class BertScore(BertScoreMetric):
                 "precision": rescaled(precision, base.precision),
                 "recall": rescaled(recall, base.recall),
                 "f1": np.where(np.isnan(recall), np.nan, rescaled(f1(precision, recall), base.f1)),
-                "cut_predictions": cut[:, 0],
-                "cut_references": cut[:, 1],
-                "texts": np.ones(len(pairs)),
+                **noted(predictions=flaws[:, 0], references=flaws[:, 1]),
             },
             reasons,
         )
 
-    def score(  # the statistics
-        self,
-        precision: Array,
-        recall: Array,
-        f1: Array,
-        cut_predictions: Array,
-        cut_references: Array,
-        texts: Array,
-    ) -> Scores:
+    def score(self, precision: Array, recall: Array, f1: Array, count: Array) -> Scores:
         """The means over the samples."""
-        return {"score": f1 / texts, "precision": precision / texts, "recall": recall / texts}
-
-    def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
-        """How many texts were longer than the model takes."""
-        return [*super().notes(totals), *self.cut_notes(totals)]
+        return {"score": f1 / count, "precision": precision / count, "recall": recall / count}

@@ -11,8 +11,7 @@ from metrichub.authoring import CorpusMetric, Resampler
 from metrichub.text import RaggedTexts, Texts
 from metrichub_neural._bertscore.matching import BertScoreMetric, matches
 from metrichub_neural._bertscore.published import of_roberta_large
-from metrichub_neural._bertscore.weighing import IdfCorpus, Row, cuts_of, mean, row_of
-from metrichub_neural.engine.cuts import cut_lines
+from metrichub_neural._bertscore.weighing import IdfCorpus, Row, flaws_of, mean, row_of
 
 _WEIGHTLESS = "every reference of the corpus has all tokens of this one, so that they weigh nothing"
 _BLANK = "no reference has tokens"
@@ -46,14 +45,11 @@ class BertScoreIdf(BertScoreMetric, CorpusMetric):
 
     def notes_of_rows(self, rows: Sequence[Row]) -> Sequence[str]:
         """How many texts were longer than the model takes."""
-        cuts = [cuts_of(row) for row in rows]
-        predictions = [bool(cut[0, 0]) for cut in cuts]
-        references = [is_cut for cut in cuts for is_cut in cut[:, 1].tolist()]
-        counts = {
-            "predictions": (sum(predictions), len(predictions)),
-            "references": (sum(references), len(references)),
-        }
-        return cut_lines(self.name, counts, lambda: self.choice().limit)
+        flaws = [flaws_of(row) for row in rows]
+        return self.notes_of_texts(
+            predictions=[int(of_row[0, 0]) for of_row in flaws],
+            references=[each for of_row in flaws for each in of_row[:, 1].tolist()],
+        )
 
     def unscored(self, rows: Sequence[Row]) -> Mapping[int, str]:
         """The rows whose references all weigh nothing, or have no tokens."""

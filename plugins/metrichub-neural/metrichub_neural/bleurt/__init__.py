@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from metrichub.authoring import Array, Checkpoint, Published, Scores
 from metrichub.text import Texts
-from metrichub_neural.engine.cuts import cut_notes
 from metrichub_neural.engine.encoder import ModelName
+from metrichub_neural.engine.flaws import noted
 from metrichub_neural.engine.heads import bleurt_of
-from metrichub_neural.engine.tokens import limit_of
 from metrichub_neural.engine.whole import WholeMetric
 
 _COLUMNS = {
@@ -35,6 +34,7 @@ class Bleurt(WholeMetric):
     """
 
     averaging = "macro"
+    where_cut = ", with their references"
     checkpoints = tuple(map(Checkpoint, _PUBLISHED))
     published = (
         Published(
@@ -54,15 +54,9 @@ class Bleurt(WholeMetric):
         rows = bleurt_of(self.files(), self.dtype).of_pairs(pairs)
         return {
             "value": np.array([row.probabilities[0] for row in rows], np.float64),
-            "cut_predictions": np.array([row.cut for row in rows], np.float64),
-            "texts": np.ones(len(rows)),
+            **noted(predictions=[row.flaws for row in rows]),
         }
 
-    def score(self, value: Array, cut_predictions: Array, texts: Array) -> Scores:
+    def score(self, value: Array, count: Array) -> Scores:
         """The mean over the samples."""
-        return {"score": value / texts}
-
-    def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
-        """How many predictions were cut."""
-        cut = cut_notes(self.name, totals, lambda: limit_of(self.files()))
-        return [*super().notes(totals), *(f"{note}, with their references" for note in cut)]
+        return {"score": value / count}

@@ -53,13 +53,6 @@ class Comet(CometMetric):
         """The score of each sample, and whether its texts were cut, (N,)."""
         return self.scored(prediction=prediction, reference=reference, source=source)
 
-    def score(
-        self,
-        value: Array,
-        cut_predictions: Array,
-        cut_references: Array,
-        cut_sources: Array,
-        texts: Array,
-    ) -> Scores:
+    def score(self, value: Array, count: Array) -> Scores:
         """The mean over the samples."""
-        return {"score": value / texts}
+        return {"score": value / count}

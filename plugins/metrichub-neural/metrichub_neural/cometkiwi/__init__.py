@@ -34,6 +34,6 @@ class CometKiwi(UnifiedMetric):
         columns = {"prediction": prediction, "source": source}
         return self.together({"value": ("prediction", "source")}, columns)
 
-    def score(self, value: Array, cut_samples: Array, texts: Array) -> Scores:
+    def score(self, value: Array, count: Array) -> Scores:
         """The mean over the samples."""
-        return {"score": value / texts}
+        return {"score": value / count}

@@ -11,6 +11,7 @@ from metrichub.authoring import Array
 from metrichub.errors import ModelError
 from metrichub.text import Integers
 from metrichub_neural.engine.batching import FloatArray, distinct, in_batches, padded
+from metrichub_neural.engine.flaws import CUT
 from metrichub_neural.engine.full import TorchModel, libraries, load_model
 from metrichub_neural.engine.machine import budget
 from metrichub_neural.engine.models import loaded_once
@@ -28,14 +29,14 @@ _SLICE = 1 << 26
 
 
 class Likelihood(NamedTuple):
-    """One text's summed negative log-likelihood, in nats, and of how many tokens.
+    """One text's summed negative log-likelihood, in nats, of how many tokens, and its flaws.
 
-    It is `cut` if the text didn't fit into the window with all of its condition.
+    It is cut if the text didn't fit into the window with all of its condition.
     """
 
     nll: float
     tokens: int
-    cut: bool
+    flaws: int
 
 
 class Chunk(NamedTuple):
@@ -47,13 +48,10 @@ class Chunk(NamedTuple):
 
 
 class LastVector(NamedTuple):
-    """One text's vector, (d,), and after how many tokens the text was cut, 0 if it wasn't.
-
-    A text without tokens has a vector of length 0.
-    """
+    """One text's vector, (d,), of length 0 if it has no tokens, and its flaws."""
 
     vector: FloatArray
-    cut: int
+    flaws: int
 
 
 class TorchCausal(TorchModel):
@@ -123,7 +121,8 @@ class Causal:
 
     def _vectors_of(self, texts: Sequence[str], size: int) -> list[LastVector]:
         tokens = self.tokenizer.bare(texts)
-        results = [LastVector(np.zeros(0, np.float32), size * (len(ids) > size)) for ids in tokens]
+        flaws = [CUT * (len(ids) > size) | self.tokenizer.flaws_of(ids.tolist()) for ids in tokens]
+        results = [LastVector(np.zeros(0, np.float32), each) for each in flaws]
         some = [place for place, ids in enumerate(tokens) if len(ids)]
 
         def run(places: Integers) -> FloatArray:
@@ -164,13 +163,14 @@ class Causal:
             for place, (before, ids) in enumerate(zip(conditions, targets, strict=True))
             for chunk in _chunks(place, head, before, ids, size, stride or max(1, size // 2))
         ]
-        cut = [
-            len(before) > 0 and len(head) + len(before) + len(ids) > size
+        flaws = [
+            CUT * (len(before) > 0 and len(head) + len(before) + len(ids) > size)
+            | self.tokenizer.flaws_of([*before.tolist(), *ids.tolist()])
             for before, ids in zip(conditions, targets, strict=True)
         ]
         sums = [
             Likelihood(float(nll), int(tokens), each)
-            for nll, tokens, each in zip(*self._summed(chunks, len(unique)), cut, strict=True)
+            for nll, tokens, each in zip(*self._summed(chunks, len(unique)), flaws, strict=True)
         ]
         return [sums[place] for place in places.tolist()]
 

@@ -31,12 +31,12 @@ class Classified(NamedTuple):
     Attributes:
         probabilities: Of each label, (labels,).
         tokens: How many tokens of the text it read.
-        cut: Whether the text had more.
+        flaws: Whether it had more, or control tokens; see `engine.flaws`.
     """
 
     probabilities: Probabilities
     tokens: int
-    cut: bool
+    flaws: int
 
     @property
     def nbytes(self) -> int:
@@ -88,12 +88,13 @@ class Classifier:
         """Free the memory of all that was kept."""
         self._store = Store(lambda value: value.nbytes)
 
-    def of_texts(self, texts: Sequence[str]) -> list[Classified]:
-        """The model's output for each text; equal texts are run once, for all metrics."""
-        return self._store.get(texts, self._run_texts)
+    def of_texts(self, texts: Sequence[str], inserted: int = 0) -> list[Classified]:
+        """The model's output for each text; equal texts are run once, for all metrics.
 
-    def _run_texts(self, texts: Sequence[str]) -> list[Classified]:
-        return self._run(self.tokenizer.encode_as_given(texts))
+        So many of a text's control tokens were `inserted`.
+        """
+        encode = self.tokenizer.encode_as_given
+        return self._store.get(texts, lambda absent: self._run(encode(absent, None, inserted)))
 
     def of_pairs(
         self,
@@ -132,7 +133,8 @@ class Classifier:
             for place, row in zip(places.tolist(), rows, strict=True):
                 scores[place] = row
         return [
-            Classified(scores[place], len(text.ids), text.cut) for place, text in enumerate(encoded)
+            Classified(scores[place], len(text.ids), text.flaws)
+            for place, text in enumerate(encoded)
         ]
 
 

@@ -13,6 +13,7 @@ from metrichub.errors import ParameterError
 from metrichub.text import Flags, Integers
 from metrichub_neural.engine import full, light
 from metrichub_neural.engine.batching import FloatArray, distinct, in_batches, padded
+from metrichub_neural.engine.flaws import CUT, together
 from metrichub_neural.engine.machine import budget, device
 from metrichub_neural.engine.models import LOCK, loaded_once
 from metrichub_neural.engine.reduction import Reduction
@@ -40,13 +41,13 @@ class TokenVectors(NamedTuple):
         ids: The tokens, (n,).
         vectors: (n, d).
         added: Which tokens were added to the text, (n,).
-        cut: Whether the text had more tokens than the model takes.
+        flaws: Whether the text was cut or has control tokens; see `engine.flaws`.
     """
 
     ids: Integers
     vectors: FloatArray
     added: Flags
-    cut: bool
+    flaws: int
 
 
 class TextVector(NamedTuple):
@@ -55,12 +56,12 @@ class TextVector(NamedTuple):
     Attributes:
         vector: (d,).
         blank: Whether the text has no tokens but those that are added to it.
-        cut: Whether the text had more tokens than the model takes.
+        flaws: Whether the text was cut or has control tokens; see `engine.flaws`.
     """
 
     vector: FloatArray
     blank: bool
-    cut: bool
+    flaws: int
 
 
 class Runner(Protocol):
@@ -211,7 +212,7 @@ class Encoder:
                 encoded, lambda ids, mask: self.runner.reduced(ids, mask, reduction)
             )
             return [
-                TextVector(vector, bool(text.added.all()), text.cut)
+                TextVector(vector, bool(text.added.all()), text.flaws)
                 for text, vector in zip(encoded, vectors, strict=True)
             ]
 
@@ -248,7 +249,7 @@ class Encoder:
             encoded = self.tokenizer.encode(absent)
             rows = self._run(encoded, cast(full.TorchEncoder, self.runner).units)
             return [
-                TokenVectors(text.ids, row, text.added, text.cut)
+                TokenVectors(text.ids, row, text.added, text.flaws)
                 for text, row in zip(encoded, rows, strict=True)
             ]
 
@@ -264,7 +265,7 @@ class Encoder:
         encoded = self.tokenizer.encode(texts, limit)
         vectors = self._run(encoded, self.runner.forward)
         return [
-            TokenVectors(text.ids, rows, text.added, text.cut)
+            TokenVectors(text.ids, rows, text.added, text.flaws)
             for text, rows in zip(encoded, vectors, strict=True)
         ]
 
@@ -293,8 +294,8 @@ def _joined(texts: Sequence[Encoded], between: Integers, limit: int) -> Encoded:
     for text in texts[1:]:
         ids = np.concatenate([ids[:-1], between, text.ids[1:]])
         added = np.concatenate([added[:-1], between >= 0, text.added[1:]])
-    cut = len(ids) > limit or any(text.cut for text in texts)
-    return Encoded(ids[:limit], added[:limit], np.zeros(min(limit, len(ids)), np.int64), cut)
+    flaws = CUT * (len(ids) > limit) | together(text.flaws for text in texts)
+    return Encoded(ids[:limit], added[:limit], np.zeros(min(limit, len(ids)), np.int64), flaws)
 
 
 def _layers_of(config: Mapping[str, Any]) -> int:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from metrichub.authoring import sentences
 from metrichub.errors import ModelError
 from metrichub_neural.engine.classifier import Classifier, classifier_of, label_at
+from metrichub_neural.engine.flaws import together
 from metrichub_neural.engine.tokens import Tokenizer, read_config
 from metrichub_neural.local_models import ModelFiles
 
@@ -38,14 +39,14 @@ class Answer(NamedTuple):
         contradicted: The largest one that a window contradicts it.
         window: The window that entails it most, or contradicts it most if that is likelier.
         neutral: The probability of neither there.
-        cut_at: The model's limit, if a window and the item had more tokens than that; else None.
+        flaws: Those of a window with the item; see `engine.flaws`.
     """
 
     entailed: float
     contradicted: float
     neutral: float
     window: str
-    cut_at: int | None = None
+    flaws: int = 0
 
 
 class Entailment:
@@ -85,9 +86,8 @@ class Entailment:
             probabilities = [row.probabilities for row in rows]
             yes = [float(row[self._yes]) for row in probabilities]
             no = [0.0 if self._no is None else float(row[self._no]) for row in probabilities]
-            most = self._classifier.tokenizer.limit
-            cut = min(limit or most, most) if any(row.cut for row in rows) else None
-            answers.append(best_of(parts_of_question, yes, no)._replace(cut_at=cut))
+            flaws = together(row.flaws for row in rows)
+            answers.append(best_of(parts_of_question, yes, no)._replace(flaws=flaws))
         return answers
 
     def _windows(self, question: Question) -> list[str]:

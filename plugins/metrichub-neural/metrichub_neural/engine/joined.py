@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from metrichub.authoring import sentences
 from metrichub_neural.engine.classifier import Classifier
+from metrichub_neural.engine.flaws import together
 
 TOKENS = 400
 """How many tokens a chunk has at most, if its sentences can."""
@@ -19,12 +20,12 @@ class Supported(NamedTuple):
     Attributes:
         probability: The largest over the document's chunks; 0 of no chunk.
         chunk: The chunk that has it.
-        cut: Whether a chunk and the claim had more tokens than the model takes.
+        flaws: Those of the chunks with the claim; see `engine.flaws`.
     """
 
     probability: float
     chunk: str
-    cut: bool
+    flaws: int
 
 
 def supported(
@@ -35,11 +36,8 @@ def supported(
     count = lambda parts: [len(ids) for ids in model.tokenizer.bare(parts)]
     chunks = {document: chunks_of(document, tokens, count) for document in documents}
     between = model.tokenizer.end
-    rows = iter(
-        model.of_texts(
-            [f"{chunk}{between}{claim}" for document, claim in claims for chunk in chunks[document]]
-        )
-    )
+    texts = [f"{chunk}{between}{claim}" for document, claim in claims for chunk in chunks[document]]
+    rows = iter(model.of_texts(texts, inserted=1))
     answers = []
     for document, _ in claims:
         chunk_answers = [(chunk, next(rows)) for chunk in chunks[document]]
@@ -48,7 +46,7 @@ def supported(
             Supported(
                 float(best[1].probabilities[_SUPPORTED]) if best else 0.0,
                 best[0] if best else "",
-                any(row.cut for _, row in chunk_answers),
+                together(row.flaws for _, row in chunk_answers),
             )
         )
     return answers

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
-from metrichub.authoring import Array, Metric, Range
-from metrichub_neural.engine.cuts import cut_notes
+from metrichub.authoring import Range
 from metrichub_neural.engine.encoder import (
     Choice,
     Dtype,
@@ -17,13 +16,14 @@ from metrichub_neural.engine.encoder import (
     choose,
     encoder_of,
 )
+from metrichub_neural.engine.flaws import ReadingMetric
 
 CHARACTERS = 1_000_000
 """How much text is sorted by length at a time: less pads a fifth more."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class EncoderMetric(Metric):
+class EncoderMetric(ReadingMetric):
     """A metric that compares the vectors of an encoder.
 
     Attributes:
@@ -74,7 +74,6 @@ class EncoderMetric(Metric):
         """Whether it runs on a GPU."""
         return self.choice().one_process
 
-    def cut_notes(self, totals: Mapping[str, Array]) -> list[str]:
-        """How many predictions and references were longer than the model takes, if any was."""
-        kinds = ("predictions", "references")
-        return cut_notes(self.name, totals, lambda: self.choice().limit, kinds)
+    def limit(self) -> int:
+        """How many tokens of a text the model reads."""
+        return self.choice().limit

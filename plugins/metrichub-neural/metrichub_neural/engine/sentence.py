@@ -29,11 +29,11 @@ _Step = Callable[[Array], Array]
 
 
 class SentenceVector(NamedTuple):
-    """One text's unit vector, (d,), 0 for a text without tokens, and whether it was cut."""
+    """One text's unit vector, (d,), 0 for a text without tokens, and its flaws."""
 
     vector: Array
     blank: bool
-    cut: bool
+    flaws: int
 
 
 def pooling_of(files: ModelFiles) -> Pooling:
@@ -109,7 +109,7 @@ class SentenceModel:
         """The vector of each text; equal ones are run once."""
         read = self._encoder.reduced(list(map(self._ready, texts)), self._reduction, self._limit)
         return [
-            SentenceVector(self._finished(text.vector) * (not text.blank), text.blank, text.cut)
+            SentenceVector(self._finished(text.vector) * (not text.blank), text.blank, text.flaws)
             for text in read
         ]
 

@@ -33,20 +33,18 @@ class Target(NamedTuple):
     Attributes:
         log_probabilities: The natural logarithm of the probability of each of its tokens, those
             among them that frame it, (n,).
-        source_cut: Whether the source had more tokens than the model takes.
-        target_cut: Whether the target had.
+        flaws: Those of the source and of the target; see `engine.flaws`.
     """
 
     log_probabilities: FloatArray
-    source_cut: bool
-    target_cut: bool
+    flaws: tuple[int, int]
 
 
 class FirstToken(NamedTuple):
-    """The scores of some tokens at the first step after a source, (k,), and whether it was cut."""
+    """The scores of some tokens at the first step after a source, (k,), and its flaws."""
 
     logits: FloatArray
-    cut: bool
+    flaws: int
 
 
 class Sources(NamedTuple):
@@ -191,17 +189,23 @@ class Seq2Seq:
             most = max(1, budget() // lengths[places[0]])
             for place, values in self._decoded(shared, of, ids, most):
                 _, source, target = rows[place]
-                cuts = encoded[source].cut, encoded[target].cut
-                results[source, target] = Target(values, *cuts)
+                flaws = encoded[source].flaws, encoded[target].flaws
+                results[source, target] = Target(values, flaws)
         return [results[pair] for pair in pairs]
 
     def first_tokens(
-        self, texts: Sequence[str], tokens: Sequence[int], limit: int, *, end: bool = True
+        self,
+        texts: Sequence[str],
+        tokens: Sequence[int],
+        limit: int,
+        *,
+        end: bool = True,
+        inserted: int = 0,
     ) -> list[FirstToken]:
         """The scores of some tokens at the first step after each text; equal texts are run once.
 
         Texts have at most `limit` tokens, that of the end among them; without `end` it is removed
-        thereafter.
+        thereafter. So many of a text's control tokens were `inserted`.
 
         Raises:
             ModelError: the model has no such tokens.
@@ -213,7 +217,7 @@ class Seq2Seq:
             )
         distinct = list(dict.fromkeys(texts))
         limit = min(limit, self.runner.positions)
-        encoded = self.tokenizer.encode_as_given(distinct, limit)
+        encoded = self.tokenizer.encode_as_given(distinct, limit, inserted)
         ids = [text.ids if end else text.ids[:-1] for text in encoded]
         results: dict[str, FirstToken] = {}
 
@@ -223,7 +227,7 @@ class Seq2Seq:
 
         for places, logits in in_batches([len(row) for row in ids], budget(), run, self.name):
             for place, row in zip(places.tolist(), logits, strict=True):
-                results[distinct[place]] = FirstToken(row, encoded[place].cut)
+                results[distinct[place]] = FirstToken(row, encoded[place].flaws)
         return [results[text] for text in texts]
 
     def _decoded(

@@ -15,6 +15,7 @@ import numpy as np
 from metrichub.errors import MissingDependency, ModelError
 from metrichub.text import Flags, Integers, well_formed
 from metrichub_neural.convert import origin_in
+from metrichub_neural.engine.flaws import CONTROL, CUT
 from metrichub_neural.engine.full import libraries, quiet
 from metrichub_neural.local_models import ModelFiles
 
@@ -55,13 +56,13 @@ class Encoded(NamedTuple):
         ids: The tokens, (n,).
         added: Which of them were added to the text, (n,).
         types: Which text of a pair each belongs to, (n,).
-        cut: Whether the text had more than fit.
+        flaws: Whether the text had more than fit, and control tokens; see `engine.flaws`.
     """
 
     ids: Integers
     added: Flags
     types: Integers
-    cut: bool
+    flaws: int
 
 
 class Tokenizer:
@@ -104,6 +105,12 @@ class Tokenizer:
         if not special_ids and special is None:
             special_ids = _usual(backend)
         self.special: dict[str, int] = {**special_ids, **(special or {})}
+        # Which no text can become, unless a model has one token for several of them.
+        unknown = self.special.get("unk_token")
+        added = backend.get_added_tokens_decoder().items()
+        control = [number for number, token in added if token.special and number != unknown]
+        named_ids = [number for name, number in self.special.items() if name != "unk_token"]
+        self._control = frozenset([*control, *named_ids])
         self._prefix = " " if config.get("model_type") in _PREFIXED else ""
 
     @property
@@ -132,16 +139,18 @@ class Tokenizer:
         stripped = [well_formed(text).strip() for text in texts]
         ready = [f"{self._prefix}{text}" if text else "" for text in stripped]
         backend = self._cutting(limit) if limit else self._backend
-        return [_encoded(encoding) for encoding in backend.encode_batch(ready)]
+        return [self._encoded(encoding) for encoding in backend.encode_batch(ready)]
 
-    def encode_as_given(self, texts: Sequence[str], limit: int | None = None) -> list[Encoded]:
+    def encode_as_given(
+        self, texts: Sequence[str], limit: int | None = None, inserted: int = 0
+    ) -> list[Encoded]:
         """The tokens of each text with the white space that it has, as classifiers read it.
 
-        A `limit` replaces the model's own.
+        A `limit` replaces the model's own. So many of a text's control tokens were `inserted`.
         """
         ready = [well_formed(text) for text in texts]
         backend = self._cutting(limit) if limit else self._backend
-        return [_encoded(encoding) for encoding in backend.encode_batch(ready)]
+        return [self._encoded(encoding, inserted) for encoding in backend.encode_batch(ready)]
 
     def spans(self, texts: Sequence[str], limit: int) -> list[list[tuple[int, int]]]:
         """Where each token of `encode_as_given` starts and ends; those that were added, at 0."""
@@ -173,7 +182,18 @@ class Tokenizer:
             for place, second in zip(cut, self.bare([ready[at][1] for at in cut]), strict=True):
                 if len(second) < room:
                     encodings[place] = backend.encode(*ready[place])
-        return [_encoded(encoding) for encoding in encodings]
+        return [self._encoded(encoding) for encoding in encodings]
+
+    def flaws_of(self, ids: Iterable[int], inserted: int = 0) -> int:
+        """CONTROL, if more control tokens are among these than were inserted."""
+        return CONTROL * (sum(map(self._control.__contains__, ids)) > inserted)
+
+    def _encoded(self, encoding: Any, inserted: int = 0) -> Encoded:
+        ids, added = encoding.ids, np.array(encoding.special_tokens_mask, np.bool_)
+        flaws = self.flaws_of(ids, inserted + int(np.count_nonzero(added)))
+        flaws |= CUT * bool(encoding.overflowing)
+        types = np.array(encoding.type_ids, np.int64)
+        return Encoded(np.array(ids, np.int64), added, types, flaws)
 
     def _shortened(self, text: str) -> str:
         """As much of a text as the model could take if it were alone.
@@ -346,9 +366,3 @@ def _content(token: object) -> str | None:
     if isinstance(token, dict):
         token = token.get("content")
     return token if isinstance(token, str) else None
-
-
-def _encoded(encoding: Any) -> Encoded:
-    added = np.array(encoding.special_tokens_mask, np.bool_)
-    ids, types = np.array(encoding.ids, np.int64), np.array(encoding.type_ids, np.int64)
-    return Encoded(ids, added, types, bool(encoding.overflowing))

@@ -6,18 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from metrichub.authoring import Metric
 from metrichub.errors import MissingModel
 from metrichub_neural.engine import full, light
 from metrichub_neural.engine.encoder import Dtype, ModelName
+from metrichub_neural.engine.flaws import ReadingMetric
 from metrichub_neural.engine.machine import device
 from metrichub_neural.engine.metric import CHARACTERS
-from metrichub_neural.engine.tokens import origin_of
+from metrichub_neural.engine.tokens import limit_of, origin_of
 from metrichub_neural.local_models import ModelFiles, find_model
 
 
 @dataclass(frozen=True, kw_only=True)
-class FilesMetric(Metric):
+class FilesMetric(ReadingMetric):
     """A metric that runs the model in some files."""
 
     block_characters: ClassVar[int | None] = CHARACTERS
@@ -25,6 +25,10 @@ class FilesMetric(Metric):
     def files(self) -> ModelFiles:
         """The model's files, found and not loaded."""
         raise NotImplementedError  # a metric's own
+
+    def limit(self) -> int:
+        """How many tokens of a text the model reads."""
+        return limit_of(self.files())
 
     def resolved(self) -> Mapping[str, object]:
         """The model's files."""

@@ -28,20 +28,10 @@ class GreedyMatching(WordMetric):
         precision, recall = similar.max(axis=1).mean(), similar.max(axis=0).mean()
         return float((precision + recall) / 2), float(precision), float(recall)
 
-    def score(  # the statistics
-        self,
-        similarity: Array,
-        precision: Array,
-        recall: Array,
-        cut_predictions: Array,
-        cut_references: Array,
-        words: Array,
-        unknown: Array,
-        texts: Array,
-    ) -> Scores:
+    def score(self, similarity: Array, precision: Array, recall: Array, count: Array) -> Scores:
         """The means over the samples."""
         return {
-            "score": similarity / texts,
-            "precision": precision / texts,
-            "recall": recall / texts,
+            "score": similarity / count,
+            "precision": precision / count,
+            "recall": recall / count,
         }

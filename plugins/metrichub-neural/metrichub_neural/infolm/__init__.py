@@ -90,15 +90,11 @@ class InfoLm(WholeMetric, MeanOfWeighted):
         # A report may be read where the model isn't.
         except (ModelError, ImportError):
             return ()
-        cut = {
-            kind: sum(text.cut for text in tokenizer.encode([row[side] for row in rows]))
+        flaws = {
+            kind: [text.flaws for text in tokenizer.encode([row[side] for row in rows])]
             for side, kind in enumerate(("predictions", "references"))
         }
-        return [
-            f"{self.name}: {number} of {len(rows)} {kind} were cut at {tokenizer.limit} tokens"
-            for kind, number in cut.items()
-            if number
-        ]
+        return self.notes_of_texts(**flaws)
 
     def scores_of_rows(self, rows: Sequence[Row]) -> list[float]:
         """The divergence of each row, (R,)."""

@@ -35,7 +35,7 @@ class LogLikelihood(LikelihoodMetric):
         return self.likelihoods(conditions, list(prediction))
 
     def score(  # the statistics
-        self, nll: Array, tokens: Array, bytes: Array, mean: Array, cut: Array, count: Array
+        self, nll: Array, tokens: Array, bytes: Array, mean: Array, count: Array
     ) -> Scores:
         """Micro over all tokens, and macro over the texts."""
         return {"score": -nll / tokens, "macro": -mean / count}

@@ -23,7 +23,7 @@ FEW = 1_000
 """Below so many texts of either kind, the score says more of their number than of them."""
 _KINDS = ("predictions", "references")
 Point = tuple[int, int, str]
-"""A text's hash, after how many tokens it was cut or else 0, and its vector.
+"""A text's hash, its flaws, and its vector.
 
 The vector is 32-bit numbers in base 64, which keeps saved reports small. Points are sorted by the
 hash, so that the order of samples changes nothing.
@@ -78,6 +78,11 @@ class Mauve(WholeMetric, CorpusMetric):
         rows = zip(spans(predictions.offsets), spans(references.offsets), strict=True)
         return [_row(points[a:b], points[start + c : start + d]) for (a, b), (c, d) in rows]
 
+    def limit(self) -> int:
+        """How many tokens of a text the model reads."""
+        most = super().limit()
+        return min(self.max_tokens or most, most)
+
     def conclude(self, rows: Sequence[Row]) -> Mapping[str, float]:
         """The mean over the seeds, and how far they differ; `nan` without rows."""
         if not rows:
@@ -87,11 +92,12 @@ class Mauve(WholeMetric, CorpusMetric):
 
     def notes_of_rows(self, rows: Sequence[Row]) -> Sequence[str]:
         """How many texts were cut, and whether there are too few of them."""
-        notes = []
         sides = [list(chain.from_iterable(row[side] for row in rows)) for side in (0, 1)]
-        for kind, points in zip(_KINDS, sides, strict=True):
-            if cut := [at for _, at, _ in points if at]:
-                notes.append(f"{len(cut)} of {len(points)} {kind} were cut at {cut[0]} tokens")
+        flaws = {
+            kind: [each for _, each, _ in points]
+            for kind, points in zip(_KINDS, sides, strict=True)
+        }
+        notes = self.notes_of_texts(**flaws)
         if (fewest := min(map(len, sides))) < FEW:
             notes.append(
                 f"{fewest} texts are few; below {FEW:,} predictions and as many references, the "
@@ -132,7 +138,7 @@ def compared(points: Points, settings: Settings) -> dict[str, float]:
 def _point(text: str, last: LastVector) -> Point:
     digest = blake2b(well_formed(text).encode(), digest_size=8).digest()
     vector = b64encode(last.vector.astype("<f4").tobytes()).decode()
-    return int.from_bytes(digest), last.cut, vector
+    return int.from_bytes(digest), last.flaws, vector
 
 
 def _row(predictions: Sequence[Point], references: Sequence[Point]) -> Row | Unscored:

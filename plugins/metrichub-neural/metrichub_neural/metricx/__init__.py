@@ -13,6 +13,7 @@ from metrichub.errors import MissingModel, ParameterError
 from metrichub.text import Texts
 from metrichub_neural._seq2seq import FirstTokenMetric
 from metrichub_neural.engine.encoder import ModelName
+from metrichub_neural.engine.flaws import noted
 from metrichub_neural.engine.seq2seq import Seq2Seq, seq2seq_of
 from metrichub_neural.local_models import ModelFiles, find_model
 
@@ -113,12 +114,12 @@ class MetricX(FirstTokenMetric):
         needed = (source if which == "source" else reference) or none
         blank = [row for row, text in enumerate(needed) if not text.strip()]
         errors[blank] = np.nan
-        values = {"errors": errors, "cut_predictions": answers.cut, "texts": np.ones(len(texts))}
+        values = {"errors": errors, **noted(predictions=answers.flaws)}
         return Measured(values, dict.fromkeys(blank, f"the {which} is empty"))
 
-    def score(self, errors: Array, cut_predictions: Array, texts: Array) -> Scores:
+    def score(self, errors: Array, count: Array) -> Scores:
         """The mean over the samples."""
-        return {"score": errors / texts}
+        return {"score": errors / count}
 
     def _text(self, prediction: str, source: str, reference: str) -> str:
         """The text that the model reads."""

@@ -17,8 +17,9 @@ from metrichub.authoring import (
     sentences,
 )
 from metrichub.text import Texts
-from metrichub_neural._seq2seq import FirstTokenMetric, summed
+from metrichub_neural._seq2seq import FirstTokenMetric, joined_flaws, summed
 from metrichub_neural.engine.encoder import ModelName
+from metrichub_neural.engine.flaws import noted
 from metrichub_neural.minicheck.checking import Claim, checked_by, most_tokens
 
 _NAME = "lytang/MiniCheck-Flan-T5-Large"
@@ -85,22 +86,21 @@ class MiniCheck(FirstTokenMetric):
         probabilities = np.array([answer.supported for answer in answers], np.float64)
         supported = summed(probabilities, sizes) / sizes
         share = summed(probabilities > self.threshold, sizes) / sizes
-        cut = summed(np.array([answer.cut for answer in answers], np.float64), sizes) > 0
+        flaws = joined_flaws([answer.flaws for answer in answers], sizes)
         blank = [row for row, text in enumerate(source) if not sentences(text)]
         supported[blank], share[blank] = np.nan, np.nan
         return Measured(
             {
                 "supported": supported,
                 "share": share,
-                "cut_predictions": cut.astype(np.float64),
-                "texts": np.ones(len(parts)),
+                **noted(predictions=flaws),
             },
             dict.fromkeys(blank, "the source has no sentence"),
         )
 
-    def score(self, supported: Array, share: Array, cut_predictions: Array, texts: Array) -> Scores:
+    def score(self, supported: Array, share: Array, count: Array) -> Scores:
         """The mean probability, and the mean share of claims that count as supported."""
-        return {"score": supported / texts, "supported": share / texts}
+        return {"score": supported / count, "supported": share / count}
 
     def _claims(self, prediction: str) -> list[str]:
         """The whole text, or its sentences if it has any."""

@@ -12,6 +12,7 @@ from metrichub.authoring import sentences
 from metrichub_neural._seq2seq import probability
 from metrichub_neural.engine import joined
 from metrichub_neural.engine.classifier import classifier_of
+from metrichub_neural.engine.flaws import together
 from metrichub_neural.engine.seq2seq import Seq2Seq, seq2seq_of
 from metrichub_neural.engine.tokens import limit_of, read_config
 from metrichub_neural.local_models import ModelFiles
@@ -34,12 +35,12 @@ class Checked(NamedTuple):
     Attributes:
         supported: The largest probability over the document's chunks; 0 of no chunk.
         chunk: The chunk that has it.
-        cut: Whether one of the chunks was too long beside the claim.
+        flaws: Those of the claim with a chunk; see `engine.flaws`.
     """
 
     supported: float
     chunk: str
-    cut: bool
+    flaws: int
 
 
 def checked_by(
@@ -71,15 +72,15 @@ def checked(model: Seq2Seq, claims: Sequence[Claim], words: int) -> list[Checked
         for claim, document_chunks in zip(claims, chunks, strict=True)
         for chunk in document_chunks
     ]
-    answers = model.first_tokens(texts, [_SUPPORTED, _UNSUPPORTED], LIMIT)
+    answers = model.first_tokens(texts, [_SUPPORTED, _UNSUPPORTED], LIMIT, inserted=1)
     logits = np.array([answer.logits for answer in answers], np.float64).reshape(len(texts), 2)
     rows = iter(zip(probability(logits).tolist(), answers, strict=True))
     results = []
     for document_chunks in chunks:
         answered = [(*next(rows), chunk) for chunk in document_chunks]
         best = max(answered, key=lambda row: row[0], default=None)
-        cut = any(answer.cut for _, answer, _ in answered)
-        results.append(Checked(best[0], best[2], cut) if best else Checked(0.0, "", False))
+        flaws = together(answer.flaws for _, answer, _ in answered)
+        results.append(Checked(best[0], best[2], flaws) if best else Checked(0.0, "", 0))
     return results
 
 

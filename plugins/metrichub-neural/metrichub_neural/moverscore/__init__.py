@@ -12,7 +12,6 @@ import numpy as np
 from metrichub.authoring import Array, Checkpoint, Unscored
 from metrichub.errors import ModelError
 from metrichub.text import RaggedTexts, Texts
-from metrichub_neural.engine.cuts import cut_lines
 from metrichub_neural.engine.encoder import TokenVectors
 from metrichub_neural.engine.frequencies import Frequencies, MeanOfWeighted
 from metrichub_neural.engine.metric import EncoderMetric
@@ -78,11 +77,8 @@ class MoverScore(EncoderMetric, MeanOfWeighted):
         # A report may be read where the model isn't.
         except ModelError:
             return ()
-        counts = {
-            kind: (sum(text.cut for text in encode(texts)), len(texts))
-            for kind, texts in sides.items()
-        }
-        return cut_lines(self.name, counts, lambda: self.choice().limit)
+        flaws = {kind: [text.flaws for text in encode(texts)] for kind, texts in sides.items()}
+        return self.notes_of_texts(**flaws)
 
     def scores_of_rows(self, rows: Sequence[Row]) -> list[float]:
         """The mean over the references of each row, (R,)."""

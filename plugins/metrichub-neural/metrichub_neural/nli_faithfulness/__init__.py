@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from metrichub.authoring import Array, Checkpoint, Measured, Scores, sentences
 from metrichub.text import Texts
-from metrichub_neural.engine.cuts import cut_notes
 from metrichub_neural.engine.encoder import ModelName
 from metrichub_neural.engine.entailment import Question, choose_entailment, entailment_of
-from metrichub_neural.engine.tokens import limit_of
+from metrichub_neural.engine.flaws import noted, together
 from metrichub_neural.engine.whole import WholeMetric
 from metrichub_neural.local_models import ModelFiles
 
@@ -27,6 +25,7 @@ class NliFaithfulness(WholeMetric):
     """
 
     checkpoints = (Checkpoint("FacebookAI/roberta-large-mnli"),)
+    where_cut = ", in a sentence of theirs or of the source"
 
     model: ModelName = "FacebookAI/roberta-large-mnli"
 
@@ -40,10 +39,10 @@ class NliFaithfulness(WholeMetric):
         ]
         answers = iter(entailment_of(self.files(), self.dtype).answers(questions))
         entailed, contradicted = np.full(len(parts), np.nan), np.full(len(parts), np.nan)
-        cut = np.zeros(len(parts))
+        flaws = [0] * len(parts)
         for row, split in enumerate(parts):
             sentence_answers = [next(answers) for _ in split]
-            cut[row] = any(answer.cut_at for answer in sentence_answers)
+            flaws[row] = together(answer.flaws for answer in sentence_answers)
             if sentence_answers and source[row].strip():
                 entailed[row] = np.mean([answer.entailed for answer in sentence_answers])
                 contradicted[row] = np.mean([answer.contradicted for answer in sentence_answers])
@@ -54,22 +53,12 @@ class NliFaithfulness(WholeMetric):
             for row in missing
         }
         undefined = {row: "no_claims" for row in missing if row not in blank}
-        values = {"entailed": entailed, "contradicted": contradicted, "cut_predictions": cut}
-        return Measured({**values, "texts": np.ones(len(parts))}, reasons, undefined)
+        values = {"entailed": entailed, "contradicted": contradicted}
+        return Measured({**values, **noted(predictions=flaws)}, reasons, undefined)
 
-    def score(
-        self, entailed: Array, contradicted: Array, cut_predictions: Array, texts: Array
-    ) -> Scores:
+    def score(self, entailed: Array, contradicted: Array, count: Array) -> Scores:
         """The means over the samples."""
-        return {"score": entailed / texts, "contradicted": contradicted / texts}
-
-    def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
-        """How many predictions have a sentence that was too long for the model."""
-        cut = cut_notes(self.name, totals, lambda: limit_of(self.files()))
-        return [
-            *super().notes(totals),
-            *(f"{note}, in a sentence of theirs or of the source" for note in cut),
-        ]
+        return {"score": entailed / count, "contradicted": contradicted / count}
 
     def files(self) -> ModelFiles:
         """The model's files, which name a label for entailment."""

@@ -29,7 +29,7 @@ class Perplexity(LikelihoodMetric):
         return measured._replace(statistics={**sums, "mean": np.exp(sums["mean"])})
 
     def score(  # the statistics
-        self, nll: Array, tokens: Array, bytes: Array, mean: Array, cut: Array, count: Array
+        self, nll: Array, tokens: Array, bytes: Array, mean: Array, count: Array
     ) -> Scores:
         """Micro over all tokens, macro over the texts, and bits for each byte."""
         return {

@@ -11,6 +11,7 @@ from metrichub.authoring import Array, Checkpoint, Scores
 from metrichub.text import Texts
 from metrichub_neural._classification import ClassifierMetric
 from metrichub_neural.engine.encoder import ModelName
+from metrichub_neural.engine.flaws import noted
 
 LABELS = ("positive", "negative", "neutral", "other")
 
@@ -35,24 +36,17 @@ class Regard(ClassifierMetric):
         kinds = np.array([row.probabilities[places] for row in rows], np.float64)
         return {
             **dict(zip(LABELS, kinds.reshape(len(rows), len(LABELS)).T, strict=True)),
-            "cut_predictions": np.array([row.cut for row in rows], np.float64),
-            "texts": np.ones(len(rows)),
+            **noted(predictions=[row.flaws for row in rows]),
         }
 
     def score(  # the statistics
-        self,
-        positive: Array,
-        negative: Array,
-        neutral: Array,
-        other: Array,
-        cut_predictions: Array,
-        texts: Array,
+        self, positive: Array, negative: Array, neutral: Array, other: Array, count: Array
     ) -> Scores:
         """The means over the samples."""
         return {
-            "score": (positive - negative) / texts,
-            "positive": positive / texts,
-            "negative": negative / texts,
-            "neutral": neutral / texts,
-            "other": other / texts,
+            "score": (positive - negative) / count,
+            "positive": positive / count,
+            "negative": negative / count,
+            "neutral": neutral / count,
+            "other": other / count,
         }

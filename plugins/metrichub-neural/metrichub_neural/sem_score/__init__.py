@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from metrichub.authoring import Array, Checkpoint, Measured, Scores
 from metrichub.text import Texts
-from metrichub_neural.engine.cuts import cut_notes
 from metrichub_neural.engine.encoder import ModelName, choose
+from metrichub_neural.engine.flaws import noted
 from metrichub_neural.engine.sentence import sentence_limit, sentences_of
 from metrichub_neural.engine.whole import WholeMetric
 
@@ -46,21 +45,18 @@ class SemScore(WholeMetric):
         return Measured(
             {
                 "cosine": np.array(cosines, np.float64),
-                "cut_predictions": np.array([text.cut for text in mine], np.float64),
-                "cut_references": np.array([text.cut for text in others], np.float64),
-                "texts": np.ones(len(mine)),
+                **noted(
+                    predictions=[text.flaws for text in mine],
+                    references=[text.flaws for text in others],
+                ),
             },
             dict.fromkeys(blank, "the reference has no tokens"),
         )
 
-    def score(
-        self, cosine: Array, cut_predictions: Array, cut_references: Array, texts: Array
-    ) -> Scores:
+    def score(self, cosine: Array, count: Array) -> Scores:
         """The mean over the samples."""
-        return {"score": cosine / texts}
+        return {"score": cosine / count}
 
-    def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
-        """How many texts were longer than the model takes."""
-        kinds = ("predictions", "references")
-        cut = cut_notes(self.name, totals, lambda: sentence_limit(self.files()), kinds)
-        return [*super().notes(totals), *cut]
+    def limit(self) -> int:
+        """How many tokens of a text the model reads."""
+        return sentence_limit(self.files())

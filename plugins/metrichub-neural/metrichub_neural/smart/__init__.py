@@ -14,7 +14,7 @@ from metrichub.errors import ParameterError
 from metrichub.text import Texts
 from metrichub_neural._bertscore.matching import f1
 from metrichub_neural._bertscore.tables import default_layer, default_model
-from metrichub_neural.engine.cuts import cut_notes
+from metrichub_neural.engine.flaws import noted, together
 from metrichub_neural.engine.metric import EncoderMetric
 from metrichub_neural.smart.matching import (
     Likeness,
@@ -46,6 +46,7 @@ class Smart(EncoderMetric):
     """
 
     averaging = "macro"
+    where_cut = ", in one of their sentences"
 
     matcher: Matcher = "chrf"
     variant: Literal["smart1", "smart2", "smartL"] = "smartL"
@@ -97,29 +98,23 @@ class Smart(EncoderMetric):
             for mine, *others in zip(prediction, *sides, strict=True)
         ]
         pairs = {pair for row in rows for mine, other in row for pair in product(mine, other)}
-        like, cut = self._matched(sorted(pairs))
+        like, flaws = self._matched(sorted(pairs))
         scores = np.array([_of_sample(row, like) for row in rows]).reshape(len(rows), 3, 3)
         blank = np.flatnonzero(np.isnan(scores[:, 0, 0])).tolist()
         return Measured(
             {
                 **{name: scores[:, n] for n, name in enumerate(("precision", "recall", "f"))},
-                "cut_samples": np.array(
-                    [any(cut & {*a, *b} for a, b in row) for row in rows], float
+                **noted(
+                    samples=[
+                        together(flaws.get(sentence, 0) for a, b in row for sentence in (*a, *b))
+                        for row in rows
+                    ]
                 ),
-                "texts": np.ones(len(rows)),
             },
             dict.fromkeys(blank, f"the {' and the '.join(_SIDES[self.against])} can't be read"),
         )
 
-    def score(
-        self,
-        precision: Array,
-        recall: Array,
-        f: Array,
-        cut_samples: Array,
-        texts: Array,
-        count: Array,
-    ) -> Scores:
+    def score(self, precision: Array, recall: Array, f: Array, count: Array) -> Scores:
         """The means over the samples, (...,), from sums for each type, (..., 3)."""
         which = VARIANTS.index(self.variant)
         return {
@@ -129,15 +124,10 @@ class Smart(EncoderMetric):
             **{name: f[..., number] / count for number, name in enumerate(VARIANTS)},
         }
 
-    def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
-        """How many samples have sentences that were longer than the model takes."""
-        cut = cut_notes(self.name, totals, lambda: self.choice().limit, ("samples",))
-        return [*super().notes(totals), *(f"{note}, in one of their sentences" for note in cut)]
-
-    def _matched(self, pairs: Sequence[Pair]) -> tuple[Likeness, set[str]]:
+    def _matched(self, pairs: Sequence[Pair]) -> tuple[Likeness, dict[str, int]]:
         if self.matcher == "bertscore":
             return by_model(self.encoder(), pairs)
-        return by_string(self.matcher, pairs), set()
+        return by_string(self.matcher, pairs), {}
 
 
 def _split(text: str) -> list[str]:

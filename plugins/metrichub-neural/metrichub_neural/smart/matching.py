@@ -35,16 +35,15 @@ def by_string(matcher: str, pairs: Sequence[Pair]) -> Likeness:
     return dict(zip(pairs, np.asarray(values, np.float64).tolist(), strict=True))
 
 
-def by_model(encoder: Encoder, pairs: Sequence[Pair]) -> tuple[Likeness, set[str]]:
-    """BERTScore's F1 of each pair, 0 to 1, and the sentences that were cut."""
+def by_model(encoder: Encoder, pairs: Sequence[Pair]) -> tuple[Likeness, dict[str, int]]:
+    """BERTScore's F1 of each pair, 0 to 1, and the flaws of each sentence."""
     matched = matches(encoder, pairs)
-    cut = {
-        text
+    flaws = {
+        text: flaws
         for pair, match in zip(pairs, matched, strict=True)
-        for text, longer in zip(pair, match.cut, strict=True)
-        if longer
+        for text, flaws in zip(pair, match.flaws, strict=True)
     }
     sides = [means(match) for match in matched]
     precision, recall = np.array(sides, np.float64).reshape(len(pairs), 2).T
     scores = np.where(np.isnan(recall), np.nan, np.clip(f1(precision, recall), 0.0, 1.0))
-    return dict(zip(pairs, scores.tolist(), strict=True)), cut
+    return dict(zip(pairs, scores.tolist(), strict=True)), flaws

@@ -14,10 +14,10 @@ from metrichub.authoring import Array, Checkpoint, LocalPath, Measured, Publishe
 from metrichub.errors import ModelError
 from metrichub.text import Texts
 from metrichub_neural.engine.classifier import classifier_of
-from metrichub_neural.engine.cuts import cut_notes
 from metrichub_neural.engine.encoder import ModelName
 from metrichub_neural.engine.entailment import choose_entailment
-from metrichub_neural.engine.tokens import limit_of, read_config
+from metrichub_neural.engine.flaws import noted, together
+from metrichub_neural.engine.tokens import read_config
 from metrichub_neural.engine.whole import WholeMetric
 from metrichub_neural.local_models import ModelFiles
 from metrichub_neural.summac.convolution import Bins, Head, published_head, read_head
@@ -67,6 +67,7 @@ class SummaC(WholeMetric):
     """
 
     averaging = "macro"
+    where_cut = ", in a pair with a part of the source"
     checkpoints = (Checkpoint(VITAMINC),)
     published = tuple(
         Published(
@@ -92,7 +93,7 @@ class SummaC(WholeMetric):
 
     def measure(self, prediction: Texts, source: Texts) -> Measured:
         """The score of each prediction, and whether one of its pairs was cut, (N,)."""
-        images, cut = self._images(prediction, source)
+        images, flaws = self._images(prediction, source)
         score = self._convolved if self.variant == "conv" else self._zero_shot
         values = np.array([score(image) for image in images], np.float64)
         blank = [row for row, text in enumerate(source) if not text.strip()]
@@ -100,37 +101,31 @@ class SummaC(WholeMetric):
         return Measured(
             {
                 "value": values,
-                "cut_predictions": np.array(cut, np.float64),
-                "without_units": np.array([image.size == 0 for image in images], np.float64),
-                "texts": np.ones(len(images)),
+                "noted_without_units": np.array([not image.size for image in images], np.float64),
+                **noted(predictions=flaws),
             },
             dict.fromkeys(blank, "the source is empty"),
         )
 
-    def score(
-        self, value: Array, cut_predictions: Array, without_units: Array, texts: Array
-    ) -> Scores:
+    def score(self, value: Array, count: Array) -> Scores:
         """The mean over the samples."""
-        return {"score": value / texts}
+        return {"score": value / count}
+
+    def limit(self) -> int:
+        """How many tokens of a pair the model reads."""
+        return min(LIMIT, super().limit())
 
     def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
         """How many predictions were cut, and how many had nothing to check."""
-        cut = cut_notes(self.name, totals, lambda: min(LIMIT, limit_of(self.files())))
-        without = int(totals["without_units"])
-        return [
-            *super().notes(totals),
-            *(f"{note}, in a pair with a part of the source" for note in cut),
-            *(
-                [
-                    f"{self.name}: {without} of {int(totals['texts'])} predictions were compared "
-                    "with nothing: they, or their sources, have no unit of over 10 characters"
-                ]
-                if without
-                else []
-            ),
-        ]
+        notes = [*super().notes(totals)]
+        if without := int(totals["noted_without_units"]):
+            notes.append(
+                f"{self.name}: {without} of {int(totals['noted_texts'])} predictions were compared "
+                "with nothing: they, or their sources, have no unit of over 10 characters"
+            )
+        return notes
 
-    def _images(self, prediction: Texts, source: Texts) -> tuple[list[Image], list[bool]]:
+    def _images(self, prediction: Texts, source: Texts) -> tuple[list[Image], list[int]]:
         files = self.files()
         yes, no = choose_entailment(files)
         sides = [
@@ -141,13 +136,13 @@ class SummaC(WholeMetric):
         rows = classifier_of(files, self.dtype).of_pairs(pairs, LIMIT, only_first=True)
         read = [yes, yes if no is None else no]
         both = np.array([row.probabilities[read] for row in rows], np.float64).reshape(-1, 2)
-        images, cut, start = [], [], 0
+        images, flaws, start = [], [], 0
         for premises, hypotheses in sides:
             stop = start + len(premises) * len(hypotheses)
             images.append(both[start:stop].reshape(len(premises), len(hypotheses), 2))
-            cut.append(any(row.cut for row in rows[start:stop]))
+            flaws.append(together(row.flaws for row in rows[start:stop]))
             start = stop
-        return images, cut
+        return images, flaws
 
     def _zero_shot(self, image: Image) -> float:
         if not image.size:

@@ -17,7 +17,8 @@ from metrichub.authoring import (
 )
 from metrichub.errors import ModelError
 from metrichub.text import RaggedTexts, Texts
-from metrichub_neural._seq2seq import FirstTokenMetric, probability, summed
+from metrichub_neural._seq2seq import FirstTokenMetric, joined_flaws, probability, summed
+from metrichub_neural.engine.flaws import noted
 from metrichub_neural.unieval.published import PUBLISHED
 from metrichub_neural.unieval.questions import MODELS, QUESTIONS, SUMMARIES, Dimension
 
@@ -72,12 +73,11 @@ class UniEval(FirstTokenMetric):
             for row, part_texts in enumerate(parts)
             for part in part_texts
         ]
-        answers = self.first_tokens(texts, self._yes_and_no())
+        answers = self.first_tokens(texts, self._yes_and_no(), inserted=1 + len(question.others))
         sizes = np.array([len(part_texts) for part_texts in parts], np.int64)
         scores = summed(probability(answers.logits), sizes)
         if question.sentences != "sum":
             scores /= sizes
-        cut = summed(answers.cut, sizes) > 0
         blank = {
             row: f"the {name} is empty" if name != "contexts" else "there is no context"
             for name, column in present.items()
@@ -85,12 +85,12 @@ class UniEval(FirstTokenMetric):
             if not text.strip()
         }
         scores[list(blank)] = np.nan
-        values = {"scored": scores, "cut_predictions": cut.astype(np.float64)}
-        return Measured({**values, "texts": np.ones(len(parts))}, blank)
+        flaws = joined_flaws(answers.flaws, sizes)
+        return Measured({"scored": scores, **noted(predictions=flaws)}, blank)
 
-    def score(self, scored: Array, cut_predictions: Array, texts: Array) -> Scores:
+    def score(self, scored: Array, count: Array) -> Scores:
         """The mean over the samples."""
-        return {"score": scored / texts}
+        return {"score": scored / count}
 
     def _parts(self, prediction: str) -> Sequence[str]:
         """The texts that are judged: the whole text, or its sentences; the sum of none is 0."""

@@ -38,18 +38,11 @@ class Unite(UnifiedMetric):
         columns = {"prediction": prediction, "source": source, "reference": reference}
         return self.together(joins, columns)
 
-    def score(
-        self,
-        by_source: Array,
-        by_reference: Array,
-        by_both: Array,
-        cut_samples: Array,
-        texts: Array,
-    ) -> Scores:
+    def score(self, by_source: Array, by_reference: Array, by_both: Array, count: Array) -> Scores:
         """The means over the samples."""
         return {
-            "score": (by_source + by_reference + by_both) / 3 / texts,
-            "source": by_source / texts,
-            "reference": by_reference / texts,
-            "both": by_both / texts,
+            "score": (by_source + by_reference + by_both) / 3 / count,
+            "source": by_source / count,
+            "reference": by_reference / count,
+            "both": by_both / count,
         }

@@ -24,14 +24,6 @@ class VectorExtrema(WordMetric):
         """The cosine."""
         return (cosine_of(prediction, reference),)
 
-    def score(  # the statistics
-        self,
-        similarity: Array,
-        cut_predictions: Array,
-        cut_references: Array,
-        words: Array,
-        unknown: Array,
-        texts: Array,
-    ) -> Scores:
+    def score(self, similarity: Array, count: Array) -> Scores:
         """The mean over the samples."""
-        return {"score": similarity / texts}
+        return {"score": similarity / count}

@@ -17,6 +17,7 @@ from metrichub.text import Texts, well_formed
 from metrichub_neural._comet import UnifiedMetric
 from metrichub_neural._comet.model import XCOMET, comet_of
 from metrichub_neural.engine.encoder import ModelName
+from metrichub_neural.engine.flaws import noted, together
 from metrichub_neural.xcomet import spans
 
 _JOINS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
@@ -72,14 +73,14 @@ class XComet(UnifiedMetric):
         """The scores and errors of each sample, and whether its texts were cut, (N,)."""
         columns = {"prediction": prediction, "source": source, "reference": reference}
         texts_by_column = {name: [*texts] for name, texts in columns.items() if texts is not None}
-        scores, errors, cut = self._read(texts_by_column)
+        scores, errors, flaws = self._read(texts_by_column)
         counts = np.array([spans.counts(marks) for marks in errors], np.float64).reshape(-1, 3)
         weights = _OF_SCORES if self.against == "both" else (sum(_OF_SCORES),)
         mqm = spans.quality(counts)
         values = {
             "value": np.minimum(scores, 1) @ np.array(weights) + _OF_QUALITY * mqm,
             # What isn't read has no output.
-            **{f"by_{name}": np.zeros(len(cut)) for name in _JOINS["both"]},
+            **{f"by_{name}": np.zeros(len(flaws)) for name in _JOINS["both"]},
             **{f"by_{n}": of for n, of in zip(_JOINS[self.against], scores.T, strict=True)},
             "mqm": mqm,
             **dict(zip(spans.SEVERITIES, counts.T, strict=True)),
@@ -87,7 +88,7 @@ class XComet(UnifiedMetric):
         reasons = self.blank(texts_by_column)
         for column in values.values():
             column[list(reasons)] = np.nan
-        return Measured({**values, "cut_samples": cut, "texts": np.ones(len(cut))}, reasons)
+        return Measured({**values, **noted(samples=flaws)}, reasons)
 
     def score(
         self,
@@ -99,14 +100,13 @@ class XComet(UnifiedMetric):
         by_source: Array,
         by_reference: Array,
         by_both: Array,
-        cut_samples: Array,
-        texts: Array,
+        count: Array,
     ) -> Scores:
         """The means over the samples."""
         parts = {"source": by_source, "reference": by_reference, "both": by_both}
         counted = {"mqm": mqm, "minor": minor, "major": major, "critical": critical}
         sums = {"score": value, **parts, **counted}
-        return {output: sums[output] / texts for output in self.outputs()}
+        return {output: sums[output] / count for output in self.outputs()}
 
     def explain(self, prediction: str, source: str = "", reference: str = "") -> Mapping[str, Any]:
         """The prediction with its errors marked, and each error; nothing without the model."""
@@ -122,8 +122,8 @@ class XComet(UnifiedMetric):
 
     def _read(
         self, columns: Mapping[str, Sequence[str]]
-    ) -> tuple[Array, list[list[spans.ErrorSpan]], Array]:
-        """Each sample's scores, (N, joins), its errors, and whether it was cut, (N,)."""
+    ) -> tuple[Array, list[list[spans.ErrorSpan]], list[int]]:
+        """Each sample's scores, (N, joins), its errors, and its flaws, (N,)."""
         model = comet_of(self.files(), self.dtype)
         joins = _JOINS[self.against].values()
         # All ways in one call, so that batches are of texts of much the same length.
@@ -132,12 +132,12 @@ class XComet(UnifiedMetric):
         texts = columns["prediction"]
         places = model.spans(texts)
         weights = _OF_LABELS if self.against == "both" else (1,)
-        errors, scores, cut = [], [], []
+        errors, scores, flaws = [], [], []
         for row, text in enumerate(texts):
             outputs = read[row :: len(texts)]
             labels = spans.probabilities([each.labels for each in outputs], weights)
             errors.append(spans.errors_in(well_formed(text), labels, places[row]))
             scores.append([each.score for each in outputs])
-            cut.append(any(each.cut for each in outputs))
+            flaws.append(together(each.flaws for each in outputs))
         shape = (len(texts), len(joins))
-        return np.array(scores, np.float64).reshape(shape), errors, np.array(cut, np.float64)
+        return np.array(scores, np.float64).reshape(shape), errors, flaws

@@ -1,0 +1,116 @@
+"""Flaws of texts as a model reads them: cut, or with control tokens; notes count them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from operator import or_
+from typing import ClassVar
+
+import numpy as np
+
+from metrichub.authoring import Array, Metric
+from metrichub.errors import ModelError
+
+CUT, CONTROL = 1, 2
+"""More tokens than the model takes; words that it reads as its own tokens, such as "[SEP]"."""
+_HAVE_CONTROL = (
+    "contain control tokens of the model, such as [SEP] or </s>, which it doesn't read as text"
+)
+_SAID = {
+    CUT: ("noted_cut_", "{count} of {texts} {kind} were cut at {limit}"),
+    CONTROL: ("noted_control_", "{count} of {texts} {kind} " + _HAVE_CONTROL),
+}
+
+
+def together(flaws: Iterable[int]) -> int:
+    """The flaws that any of some texts has."""
+    return reduce(or_, flaws, 0)
+
+
+def noted(**flaws: Iterable[int]) -> dict[str, Array]:
+    """Statistics of each row's flaws for the notes, (N,), by what has them: predictions=[...]."""
+    columns = {kind: np.array([*column], np.int64) for kind, column in flaws.items()}
+    statistics = {
+        f"{start}{kind}": (column & flaw > 0).astype(np.float64)
+        for flaw, (start, _) in _SAID.items()
+        for kind, column in columns.items()
+        if (column & flaw).any()
+    }
+    return {"noted_texts": np.ones(len(next(iter(columns.values())))), **statistics}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadingMetric(Metric):
+    """A metric whose model reads texts up to a limit; `noted` are among its statistics."""
+
+    where_cut: ClassVar[str] = ""
+    """What follows in the note of texts that were cut."""
+
+    def limit(self) -> int:
+        """How many tokens of a text the model reads."""
+        raise NotImplementedError  # a metric's own
+
+    def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
+        """How many texts were longer than the model takes, or have control tokens in them."""
+        texts = int(totals.get("noted_texts", 0))
+        counts = {
+            (flaw, name.removeprefix(start)): (int(total), texts)
+            for flaw, (start, _) in _SAID.items()
+            for name, total in totals.items()
+            if name.startswith(start)
+        }
+        return [*super().notes(totals), *self.flaw_notes(counts)]
+
+    def flaw_notes(self, counts: Mapping[tuple[int, str], tuple[int, int]]) -> list[str]:
+        """A line for each flaw and kind of texts that have it: how many, of how many."""
+        try:
+            limit = f"{self.limit()} tokens{self.where_cut}"
+        # A report may be read where the model isn't.
+        except ModelError:
+            limit = f"the model's limit{self.where_cut}"
+        return [
+            f"{self.name}: "
+            + _SAID[flaw][1].format(count=count, texts=texts, kind=kind, limit=limit)
+            for (flaw, kind), (count, texts) in counts.items()
+            if count
+        ]
+
+    def notes_of_texts(self, **flaws: Sequence[int]) -> list[str]:
+        """The lines for texts whose flaws are known one by one, by their kind."""
+        return self.flaw_notes(
+            {
+                (flaw, kind): (sum(each & flaw > 0 for each in column), len(column))
+                for flaw in _SAID
+                for kind, column in flaws.items()
+            }
+        )
+
+
+class FlawsCounted:
+    """An embedder or a judge, which says itself how many texts had flaws.
+
+    Attributes:
+        reads: What it reads, in the plural.
+    """
+
+    kind: ClassVar[str]
+    reads: ClassVar[str]
+
+    def count_flaws(self, texts: Iterable[tuple[Hashable, int]]) -> None:
+        """Go on with texts and their flaws."""
+        self._flaws.update((hash(text), flaws) for text, flaws in texts if flaws)
+
+    @property
+    def note(self) -> str | None:
+        """How many different texts were cut or have control tokens, if any."""
+        said = {CUT: "were longer than the model takes, and were cut", CONTROL: _HAVE_CONTROL}
+        numbers = {flaw: sum(each & flaw > 0 for each in self._flaws.values()) for flaw in said}
+        told = [f"{n} different {self.reads} {said[flaw]}" for flaw, n in numbers.items() if n]
+        return f"{self.kind}: {'; '.join(told)}" if told else None
+
+    @cached_property
+    def _flaws(self) -> dict[int, int]:
+        """The flaws of texts that have any in this process, by the texts' hashes."""
+        return {}
