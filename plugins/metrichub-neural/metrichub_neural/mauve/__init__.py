@@ -90,6 +90,10 @@ class Mauve(WholeMetric, CorpusMetric):
         settings = Settings(self.clusters, self.scaling, self.variance, self.seeds)
         return compared(_points(rows), settings)
 
+    def samples(self, rows: Sequence[Row]) -> Mapping[str, Sequence[float]]:
+        """None for a sample alone, which is no distribution."""
+        return {output: [float("nan")] * len(rows) for output in self.outputs()}
+
     def notes_of_rows(self, rows: Sequence[Row]) -> Sequence[str]:
         """How many texts were cut, and whether there are too few of them."""
         sides = [list(chain.from_iterable(row[side] for row in rows)) for side in (0, 1)]
