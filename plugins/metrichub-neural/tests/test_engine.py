@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 import toys
-from metrichub_neural.engine import encoder, full, machine
+from metrichub_neural.engine import batching, encoder, full, machine
 from metrichub_neural.engine.batching import OutOfMemory, distinct, finite, in_batches, padded
+from metrichub_neural.engine.flaws import CUT
 from metrichub_neural.engine.models import forget
 from metrichub_neural.engine.store import Store
 from metrichub_neural.engine.tokens import Tokenizer, load_tokenizer, read_config
@@ -22,6 +23,7 @@ from metrichub_neural.local_models import find_model
 from toys import texts, torch
 
 from metrichub import Hub, MissingDependency, ModelError, ParameterError, load_metric
+from metrichub.evaluation.observation import watched_progress
 
 
 def lengths(number: int) -> list[int]:
@@ -194,25 +196,50 @@ def test_a_device_that_is_none_of_the_machine_is_refused_by_the_name_of_the_vari
 def test_values_are_made_once_and_the_oldest_leave_first() -> None:
     tried: list[str] = []
 
-    def make(names: list[str]) -> list[str]:
+    def make(names: list[str]) -> list[np.ndarray]:
         tried.extend(names)
-        return [text.upper() for text in names]
+        return [np.array([text.upper()], "S1") for text in names]
 
-    store: Store[str] = Store(len, capacity=3)
-    assert store.get(["a", "b", "a"], make) == ["A", "B", "A"]
-    assert store.get(["c", "a"], make) == ["C", "A"]
+    store = Store(capacity=3)
+    assert store.get(["a", "b", "a"], make) == [b"A", b"B", b"A"]
+    assert store.get(["c", "a"], make) == [b"C", b"A"]
     assert tried == ["a", "b", "c"]
     # "b" was used least recently.
-    assert store.get(["d"], make) == ["D"]
-    assert store.get(["a", "b"], make) == ["A", "B"]
+    assert store.get(["d"], make) == [b"D"]
+    assert store.get(["a", "b"], make) == [b"A", b"B"]
     assert tried == ["a", "b", "c", "d", "b"]
     assert len(store) == 3
 
 
 def test_one_call_gets_all_that_it_asks_for_however_much_it_is() -> None:
-    store: Store[str] = Store(len, capacity=1)
-    assert store.get(["a", "b", "c"], list) == ["a", "b", "c"]
+    store = Store(capacity=1)
+    make = lambda texts: [np.array([text], "S1") for text in texts]
+    assert store.get(["a", "b", "c"], make) == [b"a", b"b", b"c"]
     assert len(store) == 1
+
+
+@pytest.mark.parametrize("device", ["cpu", "cpu:0"])
+def test_portions_are_made_of_what_was_encoded_and_progress_goes_on(
+    device: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batching, "device", lambda: device)
+    monkeypatch.setattr("metrichub_neural.engine.store.portion", lambda: 4)
+    done: list[int] = []
+    inputs = texts(18, 5)
+
+    def make(lengths: list[int]) -> list[np.ndarray]:
+        values = {}
+        run = lambda places: [lengths[place] for place in places]
+        for places, batch in batching.in_batches(lengths, 40, run, "toy"):
+            values.update(zip(places.tolist(), batch, strict=True))
+        return [np.array(values[place]) for place in range(len(lengths))]
+
+    with watched_progress(100, done.append):
+        values = Store().get(inputs, make, lambda portion: [len(text) for text in portion])
+    assert values == [len(text) for text in inputs]
+    assert sum(done) == 100
+    assert len(done) > 5
+    assert min(done) > 0
 
 
 def test_references_metrics_and_systems_share_the_vectors(
@@ -251,7 +278,7 @@ def test_any_text_has_tokens_and_the_frame_is_known(tokenizer: Tokenizer) -> Non
     assert encoded[0].ids.tolist() == tokenizer.frame.tolist() == [2, 3]
     assert encoded[1].ids.tolist()[0::3] == [2, 3]
     assert encoded[1].added.tolist() == [True, False, False, True]
-    assert [row.cut for row in encoded] == [False, False, False, True]
+    assert [row.flaws for row in encoded] == [0, 0, 0, CUT]
     assert [len(row.ids) for row in encoded][3] == tokenizer.limit == toys.LIMIT
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import toys
 from metrichub_neural.engine import causal
+from metrichub_neural.engine.flaws import CUT
 from metrichub_neural.engine.models import forget
 from metrichub_neural.mauve import FEW, Settings, compared
 from metrichub_neural.mauve.divergence import curve_area, frontier_integral
@@ -59,7 +60,7 @@ def test_a_vector_is_that_of_the_last_token_of_a_text_alone(
     vectors = causal.causal_of(causal_files(model), "float32").vectors(texts)
     for text, each in zip(texts, vectors, strict=True):
         np.testing.assert_allclose(each.vector, alone(model, text), atol=3e-6)
-        assert each.cut == (toys.LIMIT if len(tokens(model, text)) > toys.LIMIT else 0)
+        assert each.flaws == (CUT if len(tokens(model, text)) > toys.LIMIT else 0)
 
 
 def test_the_side_on_which_a_tokenizer_pads_changes_nothing(model: Path) -> None:
@@ -182,7 +183,7 @@ def test_few_texts_and_cut_ones_are_noted(model: Path) -> None:
     (cut, few) = scored(
         model, {"predictions": long, "references": TEXTS[:4]}, max_tokens=40
     ).notes()["mauve"][:2]
-    assert cut == "1 of 4 predictions were cut at 40 tokens"
+    assert cut == "mauve: 1 of 4 predictions were cut at 40 tokens"
     assert few.startswith("4 texts are few; below 1,000 predictions")
     many = [f"{text} {number}" for number in range(50) for text in TEXTS[:20]]
     assert len(many) == FEW

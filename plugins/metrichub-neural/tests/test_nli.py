@@ -19,6 +19,7 @@ import pytest
 import toys
 from metrichub_neural.engine import classifier
 from metrichub_neural.engine.entailment import Entailment, Question, entailment_of
+from metrichub_neural.engine.flaws import CUT
 from metrichub_neural.engine.models import forget
 from metrichub_neural.local_models import find_model
 from metrichub_neural.nli import NliJudge
@@ -103,7 +104,7 @@ def test_the_first_text_alone_is_cut_if_the_second_leaves_it_room(
     assert lengths[:2] == [(most - 3, 3), (3, most - 3)]
     for first, other in zip(encoded[2:], longest[2:], strict=True):
         assert first.ids.tolist() == other.ids.tolist()
-    assert all(text.cut and len(text.ids) == most for text in encoded)
+    assert all(text.flaws == CUT and len(text.ids) == most for text in encoded)
     assert longest[1].ids.tolist() != encoded[1].ids.tolist()
 
 
@@ -284,7 +285,7 @@ def test_a_verdict_s_reason_says_that_its_texts_were_cut(nli: Path) -> None:
     items = ["It rains.", f"{long}."]
     words = ("yes", "no", "idk")
     result = asyncio.run(judge.verify(SUPPORTED, items, {"evidence": [STORY]}, words))
-    message = f"cut at {toys.LIMIT} tokens"
+    message = "claim and evidence were longer than the model takes"
     assert [verdict.reason.endswith(message) for verdict in result] == [False, True]
 
 

@@ -14,6 +14,7 @@ import pytest
 import toys
 from metrichub_neural.engine import seq2seq
 from metrichub_neural.engine.batching import OutOfMemory, padded
+from metrichub_neural.engine.flaws import CUT
 from metrichub_neural.engine.seq2seq import Seq2Seq, TorchSeq2Seq, seq2seq_of
 from metrichub_neural.local_models import find_model
 from toys import texts
@@ -68,8 +69,8 @@ def test_a_target_is_as_probable_as_it_is_alone(
     for pair, target in zip(shuffled, model.targets(shuffled), strict=True):
         truth = alone(folder, *pair)
         np.testing.assert_allclose(target.log_probabilities, truth, atol=1e-5)
-        cuts = [len(ids_of(folder, text)) == toys.LIMIT for text in pair]
-        assert [target.source_cut, target.target_cut] == cuts
+        cuts = [CUT * (len(ids_of(folder, text)) == toys.LIMIT) for text in pair]
+        assert [*target.flaws] == cuts
 
 
 def test_a_source_is_encoded_once_for_all_targets_and_calls(
@@ -152,7 +153,7 @@ def test_first_tokens_are_those_of_one_text_at_a_time(
             start = toys.torch.tensor([[0]])
             logits = wide(folder)(input_ids=tensor, decoder_input_ids=start).logits[0, 0]
         np.testing.assert_allclose(answer.logits, logits[chosen].numpy(), atol=1e-5)
-        assert answer.cut == (len(numbers) > 12)
+        assert answer.flaws == CUT * (len(numbers) > 12)
 
 
 def test_a_limit_replaces_that_of_the_tokenizer(tmp_path: Path) -> None:
@@ -165,7 +166,7 @@ def test_a_limit_replaces_that_of_the_tokenizer(tmp_path: Path) -> None:
     with toys.torch.no_grad():
         ids, start = tensor([backend.encode(long).ids]), tensor([[0]])
         logits = wide(folder)(input_ids=ids, decoder_input_ids=start).logits[0, 0]
-    assert not answer.cut
+    assert not answer.flaws
     assert answer.logits[0] == pytest.approx(float(logits[7]), abs=1e-5)
 
 
@@ -203,7 +204,7 @@ def test_a_token_that_the_model_does_not_have_is_refused(folder: Path) -> None:
 def test_a_limit_is_no_more_than_the_positions_of_a_model(tmp_path: Path) -> None:
     folder = toys.write_seq2seq(tmp_path / "bart", "bart")
     (answer,) = loaded(folder).first_tokens([" ".join(["cat"] * 60)], [7], 1024)
-    assert answer.cut
+    assert answer.flaws == CUT
 
 
 # Official scores.

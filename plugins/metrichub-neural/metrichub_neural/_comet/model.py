@@ -138,7 +138,7 @@ class Comet:
         self._torch, self._encoder, self._reduction = torch, encoder, reduction
         self.runner = cast(TorchEncoder, encoder.runner)
         self._settings, self._head, self._tags = settings, head, tags
-        self._tagged: Store[Tagged] = Store(lambda value: value.labels.nbytes)
+        self._tagged = Store()
 
     def read(self, texts: Sequence[str]) -> list[TextVector]:
         """The vector of each text; equal ones are run once."""
@@ -147,7 +147,7 @@ class Comet:
     def forget(self) -> None:
         """Free the memory of all vectors that were kept."""
         self._encoder.forget()
-        self._tagged = Store(lambda value: value.labels.nbytes)
+        self._tagged.clear()
 
     def read_together(self, rows: Sequence[Sequence[str]]) -> list[TextVector]:
         """The vector of each row of texts, read as one."""

@@ -1,8 +1,14 @@
-"""Batches: texts sorted by tokens, cut by a budget of tokens, halved where memory runs out."""
+"""Batches: texts sorted by tokens, cut by a budget of tokens, halved where memory runs out.
+
+Where a GPU works, what comes next is made ready in a thread meanwhile.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import ContextVar
+from functools import cache, partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -11,9 +17,11 @@ from numpy.typing import NDArray
 from metrichub.authoring import report_progress
 from metrichub.errors import ModelError
 from metrichub.text import Flags, Integers
-from metrichub_neural.engine.machine import padding
+from metrichub_neural.engine.machine import device, padding
 
 T = TypeVar("T")
+V = TypeVar("V")
+A = TypeVar("A")
 
 FloatArray = NDArray[np.float32]
 Batch = tuple[Integers, Integers]
@@ -24,8 +32,62 @@ _FILLED = 8
 """A batch takes this part of the budget in any case: smaller ones are slower by the token."""
 
 
+_span: ContextVar[tuple[float, float]] = ContextVar("span", default=(0.0, 1.0))
+"""How much of a metric's texts is done before some batches, and how much of them these are."""
+
+
 class OutOfMemory(Exception):
     """Raised by a runner where a batch doesn't fit in memory."""
+
+
+@cache
+def _threads() -> ThreadPoolExecutor:
+    # One that makes tokens, and one that runs a batch while the results before are put in place.
+    return ThreadPoolExecutor(2, "metrichub-neural")
+
+
+def begun(run: Callable[[A], T], argument: A) -> Callable[[], T]:
+    """Begin a call in a thread beside a GPU; what comes back waits for its result.
+
+    Beside a CPU, which would be shared, it is called then.
+    """
+    if device() == "cpu":
+        return partial(run, argument)
+    return _threads().submit(run, argument).result
+
+
+def ahead(run: Callable[[A], T], arguments: Iterable[A]) -> Iterator[T]:
+    """The result of each call, of which the next is begun meanwhile."""
+    coming = None
+    for argument in arguments:
+        following = begun(run, argument)
+        if coming:
+            yield coming()
+        coming = following
+    if coming:
+        yield coming()
+
+
+def in_portions(
+    items: Sequence[A],
+    size: int,
+    encode: Callable[[Sequence[A]], T],
+    make: Callable[[T], Sequence[V]],
+) -> list[V]:
+    """What `make` makes of all items, some at a time, of which the next are encoded meanwhile.
+
+    Progress goes on from one portion to the next.
+    """
+    starts = range(0, len(items), size)
+    values: list[V] = []
+    portions = ahead(encode, (items[start : start + size] for start in starts))
+    for number, encoded in enumerate(portions):
+        token = _span.set((number / len(starts), 1 / len(starts)))
+        try:
+            values += make(encoded)
+        finally:
+            _span.reset(token)
+    return values
 
 
 def in_batches(
@@ -50,24 +112,36 @@ def in_batches(
     tokens = np.maximum(1, np.asarray(lengths, np.int64))
     order = np.argsort(-tokens, kind="stable")
     start, done, total = 0, 0, int(tokens.sum())
-    while start < len(order):
+
+    def following() -> tuple[Integers, Callable[[], T] | None]:
+        if start == len(order):
+            return order[:0], None
         longest = int(tokens[order[start]])
         places = order[start : start + max(1, min(budget // longest, most or len(order)))]
         places = places[: _evenly(tokens[places], budget)]
+        return places, begun(run, places)
+
+    places, outputs = following()
+    while outputs:
         try:
-            outputs = run(places)
+            batch = outputs()
         except OutOfMemory as error:
+            longest = int(tokens[places[0]])
             if len(places) == 1:
                 raise ModelError(
                     f"{name} ran out of memory with a single text of {longest} tokens"
                 ) from error
             budget = longest * len(places) // 2
+            places, outputs = following()
             continue
-        yield places, outputs
         start += len(places)
         done += int(tokens[places].sum())
+        finished = places
+        places, outputs = following()
+        yield finished, batch
         if progress:
-            report_progress(done / total)
+            before, share = _span.get()
+            report_progress(before + share * done / total)
 
 
 def _evenly(tokens: Integers, budget: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -108,7 +109,7 @@ class Causal:
         special = tokenizer.special
         self.start = special.get("bos_token", special.get("eos_token"))
         self.limit = tokenizer.limit
-        self._vectors: dict[int, Store[LastVector]] = {}
+        self._store = Store()
 
     def vectors(self, texts: Sequence[str], limit: int | None = None) -> list[LastVector]:
         """Each text's vector: the last layer's, of the last of its first `limit` tokens.
@@ -116,11 +117,10 @@ class Causal:
         Nothing stands before a text. Equal texts are run once, as long as memory holds them.
         """
         size = min(limit or self.limit, self.limit)
-        store = self._vectors.setdefault(size, Store(lambda value: value.vector.nbytes))
-        return store.get(texts, lambda absent: self._vectors_of(absent, size))
+        make = partial(self._vectors_of, size)
+        return self._store.get(texts, make, self.tokenizer.bare, size)
 
-    def _vectors_of(self, texts: Sequence[str], size: int) -> list[LastVector]:
-        tokens = self.tokenizer.bare(texts)
+    def _vectors_of(self, size: int, tokens: Sequence[Integers]) -> list[LastVector]:
         flaws = [CUT * (len(ids) > size) | self.tokenizer.flaws_of(ids.tolist()) for ids in tokens]
         results = [LastVector(np.zeros(0, np.float32), each) for each in flaws]
         some = [place for place, ids in enumerate(tokens) if len(ids)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -20,9 +21,6 @@ from metrichub_neural.engine.tokens import Encoded, Tokenizer, load_tokenizer, r
 from metrichub_neural.local_models import ModelFiles
 
 Probabilities = NDArray[np.float64]
-
-PORTION = 16_384
-"""How many pairs are tokenized at a time: each sentence beside each other soon makes millions."""
 
 
 class Classified(NamedTuple):
@@ -81,20 +79,16 @@ class Classifier:
         several = config.get("problem_type") == "multi_label_classification"
         self.activate = activate or (sigmoid if several else softmax)
         self._types = int(str(config.get("type_vocab_size") or 0)) > 1
-        self._store: Store[Classified]
-        self.forget()
-
-    def forget(self) -> None:
-        """Free the memory of all that was kept."""
-        self._store = Store(lambda value: value.nbytes)
+        self._store = Store()
+        self.forget = self._store.clear
 
     def of_texts(self, texts: Sequence[str], inserted: int = 0) -> list[Classified]:
         """The model's output for each text; equal texts are run once, for all metrics.
 
         So many of a text's control tokens were `inserted`.
         """
-        encode = self.tokenizer.encode_as_given
-        return self._store.get(texts, lambda absent: self._run(encode(absent, None, inserted)))
+        encode = partial(self.tokenizer.encode_as_given, inserted=inserted)
+        return self._store.get(texts, self._run, encode)
 
     def of_pairs(
         self,
@@ -108,16 +102,8 @@ class Classifier:
         Pairs have at most `limit` tokens if given; with `only_first` their first text is cut, and
         else the longer one.
         """
-
-        def run_pairs(absent: Sequence[tuple[str, str, int | None, bool]]) -> list[Classified]:
-            texts = [(first, second) for first, second, *_ in absent]
-            return self._run(self.tokenizer.encode_pairs(texts, limit, only_first=only_first))
-
-        rows: list[Classified] = []
-        for start in range(0, len(pairs), PORTION):
-            keys = [(*pair, limit, only_first) for pair in pairs[start : start + PORTION]]
-            rows += self._store.get(keys, run_pairs)
-        return rows
+        encode = partial(self.tokenizer.encode_pairs, limit=limit, only_first=only_first)
+        return self._store.get(pairs, self._run, encode, (limit, only_first))
 
     def _run(self, encoded: Sequence[Encoded]) -> list[Classified]:
         def run(places: Integers) -> FloatArray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any, Literal, NamedTuple, Protocol, cast
 
 import numpy as np
@@ -187,27 +188,23 @@ class Encoder:
 
     def __init__(self, name: str, tokenizer: Tokenizer, runner: Runner) -> None:
         self.name, self.tokenizer, self.runner = name, tokenizer, runner
-        self._stores: dict[int | None, Store[TokenVectors]] = {}
-        self._reduced: dict[tuple[Reduction, int | None], Store[TextVector]] = {}
-        self._units: Store[TokenVectors] = Store(lambda value: value.vectors.nbytes)
+        self._store = Store()
+        self.forget = self._store.clear
 
     def vectors(self, texts: Sequence[str], limit: int | None = None) -> list[TokenVectors]:
         """The tokens of each text with their vectors; of at most `limit` tokens if it is given."""
         if limit is not None and limit >= self.tokenizer.limit:
             limit = None
-        store = self._stores.setdefault(limit, Store(lambda value: value.vectors.nbytes))
-        return store.get(texts, lambda absent: self._token_vectors(absent, limit))
+        encode = partial(self.tokenizer.encode, limit=limit)
+        make = partial(self._token_vectors, self.runner.forward)
+        return self._store.get(texts, make, encode, ("vectors", limit))
 
     def reduced(
         self, texts: Sequence[str], reduction: Reduction, limit: int | None = None
     ) -> list[TextVector]:
         """One vector for each text, made on the device of all its layers and tokens."""
-        store = self._reduced.setdefault((reduction, limit), Store(lambda v: v.vector.nbytes))
 
-        def run_texts(absent: Sequence[str]) -> list[TextVector]:
-            tokens = self.tokenizer
-            encode = tokens.encode_as_given if reduction.as_given else tokens.encode
-            encoded = encode(absent, limit)
+        def make(encoded: Sequence[Encoded]) -> list[TextVector]:
             vectors = self._run(
                 encoded, lambda ids, mask: self.runner.reduced(ids, mask, reduction)
             )
@@ -216,7 +213,9 @@ class Encoder:
                 for text, vector in zip(encoded, vectors, strict=True)
             ]
 
-        return store.get(texts, run_texts)
+        tokens = self.tokenizer
+        encode = tokens.encode_as_given if reduction.as_given else tokens.encode
+        return self._store.get(texts, make, partial(encode, limit=limit), (reduction, limit))
 
     def joined(
         self,
@@ -244,29 +243,15 @@ class Encoder:
 
     def units(self, texts: Sequence[str]) -> list[TokenVectors]:
         """The tokens of each text with unit vectors, which are tensors on the device."""
+        make = partial(self._token_vectors, cast(full.TorchEncoder, self.runner).units)
+        return self._store.get(texts, make, self.tokenizer.encode, "units")
 
-        def run_texts(absent: Sequence[str]) -> list[TokenVectors]:
-            encoded = self.tokenizer.encode(absent)
-            rows = self._run(encoded, cast(full.TorchEncoder, self.runner).units)
-            return [
-                TokenVectors(text.ids, row, text.added, text.flaws)
-                for text, row in zip(encoded, rows, strict=True)
-            ]
-
-        return self._units.get(texts, run_texts)
-
-    def forget(self) -> None:
-        """Free the memory of all vectors that were kept."""
-        self._stores.clear()
-        self._units = Store(lambda value: value.vectors.nbytes)
-        self._reduced.clear()
-
-    def _token_vectors(self, texts: Sequence[str], limit: int | None) -> list[TokenVectors]:
-        encoded = self.tokenizer.encode(texts, limit)
-        vectors = self._run(encoded, self.runner.forward)
+    def _token_vectors(
+        self, forward: Callable[[Integers, Integers], Any], encoded: Sequence[Encoded]
+    ) -> list[TokenVectors]:
         return [
             TokenVectors(text.ids, rows, text.added, text.flaws)
-            for text, rows in zip(encoded, vectors, strict=True)
+            for text, rows in zip(encoded, self._run(encoded, forward), strict=True)
         ]
 
     def _run(

@@ -54,7 +54,10 @@ class ReadingMetric(Metric):
 
     def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
         """How many texts were longer than the model takes, or have control tokens in them."""
-        texts = int(totals.get("noted_texts", 0))
+        if not totals:
+            return super().notes(totals)
+        # Missing where a metric forgot what is `noted`.
+        texts = int(totals["noted_texts"])
         counts = {
             (flaw, name.removeprefix(start)): (int(total), texts)
             for flaw, (start, _) in _SAID.items()

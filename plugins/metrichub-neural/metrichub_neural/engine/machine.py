@@ -15,6 +15,8 @@ DEVICE = "METRICHUB_DEVICE"
 """Where a machine says which device models run on, such as "cpu" or "cuda:1"."""
 CPU_TOKENS, GPU_TOKENS = 4_096, 32_768
 """The budget of a batch: on a CPU more tokens gain nothing, and padding grows with them."""
+CPU_TEXTS, GPU_TEXTS = 16_384, 2_048
+"""Each sentence beside each other soon makes millions of pairs."""
 MEMORY = "METRICHUB_MODEL_MEMORY"
 """Where a machine says how many gigabytes a process's models may take."""
 
@@ -49,6 +51,11 @@ def device() -> str:
 def budget() -> int:
     """How many tokens a batch has at most."""
     return CPU_TOKENS if device() == "cpu" else GPU_TOKENS
+
+
+def portion() -> int:
+    """How many texts are made into tokens at a time; on a GPU, while it works on others."""
+    return CPU_TEXTS if device() == "cpu" else GPU_TEXTS
 
 
 def padding() -> float:

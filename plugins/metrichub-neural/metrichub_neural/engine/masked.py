@@ -68,7 +68,7 @@ class Masked:
         self.name, self.tokenizer, self.runner = name, tokenizer, runner
         self._frame = [tokenizer.special[key] for key in _FRAME if key in tokenizer.special]
         self._mask = tokenizer.special["mask_token"]
-        self._stores: dict[float, Store[FloatArray]] = {}
+        self._store = Store()
 
     def distributions(
         self,
@@ -92,8 +92,8 @@ class Masked:
             key = hashlib.sha256(text.ids.tobytes() + shares.tobytes()).hexdigest()
             named[key] = (text.ids, shares)
             keys.append(key)
-        store = self._stores.setdefault(temperature, Store(lambda value: value.nbytes))
-        return store.get(keys, lambda new: self._means([named[key] for key in new], temperature))
+        make = lambda new: self._means([named[key] for key in new], temperature)
+        return self._store.get(keys, make, kind=temperature)
 
     def _means(
         self, texts: Sequence[tuple[Integers, Array]], temperature: float

@@ -14,7 +14,7 @@ from metrichub.text import Integers
 from metrichub_neural.engine.batching import FloatArray, in_batches, padded
 from metrichub_neural.engine.causal import negative_log_likelihoods
 from metrichub_neural.engine.full import TorchModel, load_model, within_memory
-from metrichub_neural.engine.machine import budget, device
+from metrichub_neural.engine.machine import budget
 from metrichub_neural.engine.models import LOCK, loaded_once
 from metrichub_neural.engine.store import Store
 from metrichub_neural.engine.tokens import Encoded, Tokenizer, load_tokenizer, read_config
@@ -83,10 +83,10 @@ class TorchSeq2Seq(TorchModel):
         if self._start is None:
             raise ModelError(f"{name} doesn't say in its config.json with what targets start")
 
-    def encode(self, ids: Integers, mask: Integers) -> FloatArray:
-        """The vectors of every token of some sources, (b, l, d)."""
+    def encode(self, ids: Integers, mask: Integers) -> Any:
+        """The vectors of every token of some sources, (b, l, d), which stay on the device."""
         inputs = {"input_ids": self.tensor(ids), "attention_mask": self.tensor(mask)}
-        return self.run(lambda model: model.get_encoder()(**inputs)[0])
+        return self.run_there(lambda model: model.get_encoder()(**inputs)[0])
 
     def first(self, ids: Integers, mask: Integers, tokens: Sequence[int]) -> FloatArray:
         """The scores of some tokens at the first step, (b, k)."""
@@ -95,8 +95,8 @@ class TorchSeq2Seq(TorchModel):
         chosen = self.tensor(np.array(tokens, np.int64))
         return self.run(lambda model: model(**inputs, decoder_input_ids=start).logits[:, 0, chosen])
 
-    def attended(self, states: FloatArray, mask: Integers) -> Sources:
-        """The encoded sources as the decoder attends to them.
+    def attended(self, states: Sequence[Any], mask: Integers) -> Sources:
+        """Encoded sources, (l, d) each, as the decoder attends to them.
 
         Raises:
             OutOfMemory: it doesn't fit.
@@ -105,16 +105,17 @@ class TorchSeq2Seq(TorchModel):
 
         attended = DynamicCache()
         with LOCK, within_memory(), self._torch.inference_mode():
-            on_device, seen = self._torch.from_numpy(states).to(device()), self.tensor(mask)
+            stacked = self._torch.nn.utils.rnn.pad_sequence(states, batch_first=True)
+            seen = self.tensor(mask)
             self.model.get_decoder()(
-                input_ids=self.tensor(np.full((len(states), 1), self._start)),
-                encoder_hidden_states=on_device.to(self.model.dtype),
+                input_ids=self.tensor(np.full((len(mask), 1), self._start)),
+                encoder_hidden_states=stacked.to(self.model.dtype),
                 encoder_attention_mask=seen,
                 use_cache=True,
                 **{self._cache: EncoderDecoderCache(DynamicCache(), attended)},
             )
         layers = [(layer.keys, layer.values) for layer in attended.layers]
-        return Sources(on_device, seen, layers)
+        return Sources(stacked, seen, layers)
 
     def log_probabilities(self, sources: Sources, rows: Integers, ids: Integers) -> FloatArray:
         """Those of every token of some targets, (b, l), each after the source of its row."""
@@ -149,11 +150,8 @@ class Seq2Seq:
 
     def __init__(self, name: str, tokenizer: Tokenizer, runner: TorchSeq2Seq) -> None:
         self.name, self.tokenizer, self.runner = name, tokenizer, runner
-        self._stores: dict[int | None, Store[FloatArray]] = {}
-
-    def forget(self) -> None:
-        """Free the memory of all sources that were kept."""
-        self._stores.clear()
+        self._store = Store()
+        self.forget = self._store.clear
 
     def targets(self, pairs: Sequence[tuple[str, str]], tag: int | None = None) -> list[Target]:
         """How probable each target is, of (source, target); equal pairs are run once.
@@ -170,12 +168,10 @@ class Seq2Seq:
 
         def attend(places: Integers) -> Sources:
             chosen = [sources[place] for place in places]
-            store = self._stores.setdefault(tag, Store(lambda states: states.nbytes))
-            states = store.get(chosen, lambda absent: self._encoded([encoded[t] for t in absent]))
+            make = lambda absent: self._encoded([encoded[text] for text in absent])
+            states = self._store.get(chosen, make, kind=tag)
             mask = padded([encoded[text].ids for text in chosen], 0)[1]
-            stacked = np.zeros((*mask.shape, states[0].shape[1]), np.float32)
-            stacked[mask.astype(bool)] = np.concatenate(states)
-            return self.runner.attended(stacked, mask)
+            return self.runner.attended(states, mask)
 
         lengths = [len(encoded[source].ids) for source in sources]
         for places, shared in in_batches(lengths, budget(), attend, self.name):
@@ -254,11 +250,11 @@ class Seq2Seq:
         first = np.array([tag])
         return [text._replace(ids=np.concatenate([first, text.ids[1:]])) for text in encoded]
 
-    def _encoded(self, texts: Sequence[Encoded]) -> list[FloatArray]:
+    def _encoded(self, texts: Sequence[Encoded]) -> list[Any]:
         rows = [text.ids for text in texts]
         states = self.runner.encode(*padded(rows, self.tokenizer.padding))
         # Copies, so that the batch's memory can go.
-        return [np.array(state[: len(row)]) for state, row in zip(states, rows, strict=True)]
+        return [state[: len(row)].clone() for state, row in zip(states, rows, strict=True)]
 
 
 @loaded_once

@@ -1,0 +1,95 @@
+"""What is told of texts that a model doesn't read as they are: control tokens and cut ends."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import test_comet
+import toys
+from metrichub_neural.engine.flaws import ReadingMetric
+
+from metrichub import Hub, ScoringError, load_metric
+from metrichub.authoring import Array, Scores
+
+LABELS = ("contradiction", "neutral", "entailment")
+METRICS: dict[str, dict[str, Any]] = {
+    "bertscore": {"model": "bert", "layer": 2},
+    "bertscore_idf": {"model": "bert", "layer": 2},
+    "embedding_average": {"model": "bert", "layer": 2},
+    "smart": {"model": "bert", "layer": 2, "matcher": "bertscore"},
+    "sem_score": {"model": "bert"},
+    "moverscore": {"model": "bert", "layer": 2},
+    "infolm": {"model": "masked"},
+    "perplexity": {"model": "gpt2", "start": False},
+    "mauve": {"model": "gpt2"},
+    "bartscore": {"model": "bart"},
+    "unieval": {"model": "t5", "dimension": "relevance"},
+    "text_classifier": {"model": "nli", "target": "neutral"},
+    "nli_faithfulness": {"model": "nli"},
+    "summac": {"model": "nli", "variant": "zs"},
+    "comet": {"model": "comet"},
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of all models."""
+    folder = tmp_path_factory.mktemp("models")
+    toys.write_model(folder / "bert")
+    toys.write_model(folder / "masked", auto="AutoModelForMaskedLM")
+    toys.write_model(folder / "gpt2", "gpt2", "AutoModelForCausalLM")
+    toys.write_seq2seq(folder / "bart", "bart")
+    toys.write_seq2seq(folder / "t5")
+    named = dict(enumerate(LABELS))
+    places = {label: place for place, label in named.items()}
+    toys.write_model(
+        folder / "nli", auto="AutoModelForSequenceClassification", id2label=named, label2id=places
+    )
+    row = next(row for row in test_comet.ROWS if row["cls"] == "RegressionMetric")
+    done = test_comet.metrichub("convert", test_comet.write_checkpoint(folder / "comet", row))
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_control_tokens_in_texts_are_told(name: str, folder: Path) -> None:
+    pytest.importorskip("ot", reason="needs POT: pip install 'metrichub-neural[transport]'")
+    parameters = METRICS[name]
+    model = parameters["model"]
+    hub = Hub(load_metric(name, **{**parameters, "model": str(folder / model)}))
+    end = "</s>" if model in ("bart", "t5", "comet") else "[SEP]"
+    plain = {
+        "predictions": ["It is a cat here.", "A dog sat."],
+        "references": ["It is a cat.", "A dog sat."],
+        "sources": ["It is a cat there.", "A dog sat."],
+    }
+    odd = {**plain, "predictions": [f"It is {end} a cat here.", "A dog sat."]}
+    told = [
+        [note for note in hub.evaluate(columns).notes().get(name, ()) if "control tokens" in note]
+        for columns in (plain, odd)
+    ]
+    assert not told[0]
+    assert len(told[1]) == 1
+    assert told[1][0].startswith(f"{name}: 1 of 2 ")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Forgetful(ReadingMetric):
+    """A metric that says nothing of what it reads."""
+
+    def measure(self, prediction: Any) -> Mapping[str, Array]:
+        return {"size": np.array([float(len(text)) for text in prediction])}
+
+    def score(self, size: Array, count: Array) -> Scores:
+        return {"score": size / count}
+
+
+def test_a_metric_can_not_forget_to_say_what_was_cut() -> None:
+    report = Hub(Forgetful()).evaluate(predictions=["a", "b"])
+    with pytest.raises(ScoringError, match="noted_texts"):
+        report.notes()
