@@ -66,6 +66,7 @@ def doctor(context: click.Context, form: str, ask: bool) -> None:
         "call store": store_state(),
         "dependencies": dependencies,
         "dependencies of plugins": _of_plugins(installed, dependencies),
+        "machine": _told_by_plugins(),
         "metrics": dict(Counter(f"{e.distribution} {e.version}" for e in installed.entries)),
         "broken": broken,
         "shadowed": {e.qualified: _rival(installed, e) for e in installed.shadowed()},
@@ -136,6 +137,20 @@ def _of_plugins(installed: Registry, core: Collection[str]) -> dict[str, str]:
     return dict(sorted(versions.items()))
 
 
+def _told_by_plugins() -> dict[str, str]:
+    """Facts of this machine from plugins: functions by the entry points `metrichub.doctor`."""
+    import importlib_metadata
+
+    told = {}
+    for point in importlib_metadata.entry_points(group="metrichub.doctor"):
+        try:
+            told[point.name] = str(point.load()())
+        # A plugin's code may raise anything.
+        except Exception as error:  # noqa: BLE001
+            told[point.name] = str(error)
+    return told
+
+
 def _broken(installed: Registry) -> Iterator[tuple[str, str]]:
     """Every metric that can't be used as it is, with the reason."""
     from metrichub.metric import load_metric
@@ -174,6 +189,7 @@ def _brief(facts: Mapping[str, Any]) -> str:
         rows["server"] = judges["endpoint"]
     rows["cache"] = f"{facts['cache']}, {facts['call store']}"
     rows["models"] = ", ".join(facts["models"]) or "none"
+    rows |= facts["machine"]
     lacking = [f"{name} {s}" for name, s in extras.items() if not s.startswith("installed")]
     rows["extras"] = "; ".join(lacking) or "complete"
     versions = facts["dependencies"]

@@ -148,3 +148,13 @@ def test_the_short_text_has_what_is_wrong_alone(
     assert any(line.startswith("bad/raises") for line in lines)
     assert "a_package_that_is_not_there" in " ".join(lines)
     assert "numpy" not in shown.stdout
+
+
+def test_plugins_tell_what_they_run_on(tmp_path: Path) -> None:
+    (tmp_path / "toy_machine.py").write_text("def device():\n    return 'cuda:7, toy'\n")
+    entries = ["device = toy_machine:device", "gone = toy_machine:gone"]
+    distribution(tmp_path, "toy-machine", entries, "metrichub.doctor")
+    ran = program("doctor", env=environment(tmp_path))
+    assert "\ndevice     cuda:7, toy\n" in ran.stdout
+    assert "gone       module 'toy_machine' has no attribute 'gone'" in ran.stdout
+    assert ran.returncode == 0

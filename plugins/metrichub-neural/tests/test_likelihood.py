@@ -109,7 +109,7 @@ def test_a_preset_is_a_template_of_gptscores_paper(model: Path) -> None:
     result = report.samples()["log_likelihood"]["score"][0]
     assert result == pytest.approx(expected, rel=3e-6)
     (note,) = [note for note in report.notes()["log_likelihood"] if "cut" in note]
-    assert note.endswith("was cut for 2 samples, to fit into the window")
+    assert "2 of 2 samples were cut at 48 tokens, at the start of what stands before" in note
 
 
 def test_nothing_is_noted_where_all_fits(model: Path) -> None:

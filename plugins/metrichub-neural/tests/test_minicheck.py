@@ -149,9 +149,9 @@ def test_claims_of_many_samples_are_one_run(
     runs: list[int] = []
     first = Seq2Seq.first_tokens
 
-    def counted(self: Seq2Seq, texts: Any, *more: Any) -> Any:
+    def counted(self: Seq2Seq, texts: Any, *more: Any, **named: Any) -> Any:
         runs.append(len(texts))
-        return first(self, texts, *more)
+        return first(self, texts, *more, **named)
 
     monkeypatch.setattr(Seq2Seq, "first_tokens", counted)
     hub = Hub("faithfulness", judge=f"minicheck(model='{official}')")

@@ -166,7 +166,7 @@ def test_the_best_window_decides(nli: Path) -> None:
 
 def test_no_evidence_is_neither(nli: Path) -> None:
     (answer,) = entailment(nli).answers([Question("a cat", ("", " ... "))])
-    assert answer == (0, 0, 1, "", None)
+    assert answer == (0, 0, 1, "", 0)
 
 
 # The judge.

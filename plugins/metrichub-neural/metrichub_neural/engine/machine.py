@@ -48,6 +48,16 @@ def device() -> str:
     return chosen
 
 
+def description() -> str:
+    """The device, and what its models may take, in words."""
+    name, memory = device(), f"{model_memory() / 1e9:.0f} GB for models"
+    if name.startswith("cuda"):
+        import torch
+
+        return f"{name}, {torch.cuda.get_device_name(name)}, {memory}"
+    return f"{name}, {memory}"
+
+
 def budget() -> int:
     """How many tokens a batch has at most."""
     return CPU_TOKENS if device() == "cpu" else GPU_TOKENS
