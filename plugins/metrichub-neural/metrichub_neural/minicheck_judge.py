@@ -9,8 +9,9 @@ from typing import Annotated
 from metrichub.authoring import Range
 from metrichub_neural.claim_judge import OFFLINE, ClaimJudge, gathering_of
 from metrichub_neural.engine.encoder import ModelName
+from metrichub_neural.engine.joined import Supported
 from metrichub_neural.local_models import ModelFiles
-from metrichub_neural.minicheck.checking import Checked, Claim, checked_by
+from metrichub_neural.minicheck.checking import Claim, checked_by
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +41,7 @@ class MiniCheckJudge(ClaimJudge):
         """The files that are used, and all that bears on its verdicts."""
         return f"minicheck({self.settings()}, chunk={self.chunk!r}, rules={OFFLINE.label!r})"
 
-    def answered(self, files: ModelFiles, questions: Sequence[Claim]) -> list[Checked]:
+    def answered(self, files: ModelFiles, questions: Sequence[Claim]) -> list[Supported]:
         """How far each claim is supported."""
         return checked_by(files, self.dtype, questions, self.chunk)
 
@@ -55,8 +56,8 @@ class MiniCheckJudge(ClaimJudge):
         answers = await gathering_of(self, files)(claims)
         return [
             (
-                yes if answer.supported > self.threshold else (unknown or [no])[0],
-                self.reason(item, f"supported {answer.supported:.2f}", answer.chunk, answer.flaws),
+                yes if answer.probability > self.threshold else (unknown or [no])[0],
+                self.reason(item, f"supported {answer.probability:.2f}", *answer[1:]),
             )
             for item, answer in zip(items, answers, strict=True)
         ]

@@ -18,6 +18,8 @@ from metrichub_neural.engine.models import forget
 from metrichub_neural.engine.tokens import load_tokenizer, read_config
 from toys import hidden, texts
 
+from metrichub import ModelError
+
 ROOT = Path(__file__).parents[3]
 DATA = ROOT.parent / "shared/data"
 CORPORA = {
@@ -128,12 +130,17 @@ def test_vectors_that_stay_are_run_again_in_32_bits_where_they_are_not_finite(
     ids, mask = np.array([[2, 7, 3]]), np.ones((1, 3), np.int64)
     once = full.TorchEncoder._vectors  # what every way goes through
 
-    def broken(self: Any, *batch: Any) -> Any:
-        inner = once(self, *batch)
-        wide = toys.torch.float32
-        return lambda model: inner(model) * (1 if model.dtype == wide else float("nan"))
+    broken = [toys.torch.float16]
 
-    monkeypatch.setattr(full.TorchEncoder, "_vectors", broken)
-    units = runner.units(ids, mask)
+    def breaking(self: Any, *batch: Any) -> Any:
+        inner = once(self, *batch)
+        return lambda model: inner(model) * (float("nan") if model.dtype in broken else 1)
+
+    monkeypatch.setattr(full.TorchEncoder, "_vectors", breaking)
+    (units,) = runner.units(ids, mask)
     np.testing.assert_allclose(np.linalg.norm(units.numpy(), axis=-1), 1, atol=1e-6)
+    assert runner.model.dtype == toys.torch.float16
+    broken.append(toys.torch.float32)
+    with pytest.raises(ModelError, match="gave numbers that aren't finite, in 32 bits too"):
+        runner.units(ids, mask)
     assert runner.model.dtype == toys.torch.float16

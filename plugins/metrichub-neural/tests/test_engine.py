@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import toys
 from metrichub_neural.engine import batching, encoder, full, machine
-from metrichub_neural.engine.batching import OutOfMemory, distinct, finite, in_batches, padded
+from metrichub_neural.engine.batching import OutOfMemory, distinct, in_batches, padded
 from metrichub_neural.engine.flaws import CUT
 from metrichub_neural.engine.models import forget
 from metrichub_neural.engine.store import Store
@@ -95,15 +95,6 @@ def test_distinct_items_and_their_places() -> None:
     items, places = distinct(["b", "a", "b"])
     assert items == ["b", "a"]
     assert places.tolist() == [0, 1, 0]
-
-
-def test_what_is_not_finite_is_made_again_and_else_refused() -> None:
-    bad, good = np.array([np.nan], np.float32), np.array([1], np.float32)
-    assert finite(bad, lambda: good, "toy") is good
-    with pytest.raises(ModelError, match="toy gave numbers that aren't finite, in 32 bits too"):
-        finite(bad, lambda: bad, "toy")
-    with pytest.raises(ModelError, match="toy gave numbers"):
-        finite(bad, None, "toy")
 
 
 def test_16_bits_that_overflow_are_made_again_in_32(tmp_path: Path) -> None:

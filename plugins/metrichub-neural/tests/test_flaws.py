@@ -90,6 +90,5 @@ class Forgetful(ReadingMetric):
 
 
 def test_a_metric_can_not_forget_to_say_what_was_cut() -> None:
-    report = Hub(Forgetful()).evaluate(predictions=["a", "b"])
     with pytest.raises(ScoringError, match="noted_texts"):
-        report.notes()
+        Hub(Forgetful()).evaluate(predictions=["a", "b"]).notes()

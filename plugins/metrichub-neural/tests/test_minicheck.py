@@ -66,7 +66,7 @@ def test_support_and_chunks_are_the_official_ones(row: Mapping[str, Any], offici
     pairs = [(chunk, claim) for texts, claim in zip(chunks, CLAIMS, strict=True) for chunk in texts]
     each = [checked(model_of(official), [Claim(claim, chunk)], 999)[0] for chunk, claim in pairs]
     expected = [score for by_chunk in row["by_chunk"] for score in by_chunk]
-    np.testing.assert_allclose([entry.supported for entry in each], expected, atol=1e-6)
+    np.testing.assert_allclose([entry.probability for entry in each], expected, atol=1e-6)
 
 
 def test_a_sentence_that_is_too_long_is_a_chunk_of_its_own() -> None:
@@ -88,7 +88,7 @@ def test_a_sentence_that_is_too_long_is_a_chunk_of_its_own() -> None:
 def test_sentences_are_averaged(official: Path) -> None:
     parts = ["The old man saw the dog.", "It is cold."]
     each = checked(model_of(official), [Claim(part, STORY) for part in parts], 500)
-    probabilities = [entry.supported for entry in each]
+    probabilities = [entry.probability for entry in each]
     threshold = float(np.mean(probabilities))
     metric = load_metric("minicheck", model=str(official), claims="sentences", threshold=threshold)
     scores = Hub(metric)(predictions=[" ".join(parts)], sources=[STORY])["minicheck"]
@@ -124,15 +124,15 @@ def test_a_verdict_is_that_of_the_best_chunk_of_all_evidence(official: Path) -> 
     items = ["The old man saw a dog.", "The bank is in the river.", "It rains."]
     evidence = ["The old man saw a dog. It is cold today.", "The bank of the river."]
     answers = checked(model_of(official), [Claim(item, "\n".join(evidence)) for item in items], 6)
-    middle = sorted(answer.supported for answer in answers)[1]
+    middle = sorted(answer.probability for answer in answers)[1]
     judge = MiniCheckJudge(model=str(official), threshold=middle, chunk=6)
     for words, other in ((("yes", "no", "idk"), "idk"), (("yes", "no"), "no")):
         verdicts = asyncio.run(judge.verify(SUPPORTED, items, {"evidence": evidence}, words))
-        expected = ["yes" if answer.supported > middle else other for answer in answers]
+        expected = ["yes" if answer.probability > middle else other for answer in answers]
         assert [verdict.verdict for verdict in verdicts] == expected
         assert expected.count("yes") == 1
         assert [(verdict.index, verdict.item) for verdict in verdicts] == list(enumerate(items))
-    assert verdicts[0].reason.startswith(f"supported {answers[0].supported:.2f}, by '")
+    assert verdicts[0].reason.startswith(f"supported {answers[0].probability:.2f}, by '")
 
 
 def test_without_evidence_nothing_is_supported(official: Path) -> None:

@@ -67,7 +67,7 @@ class LabelMetric(ClassifierMetric):
         return {
             "probability": probability,
             "reached": (probability >= self.threshold).astype(np.float64),
-            **noted(predictions=[row.flaws for row in rows]),
+            **noted(predictions=rows),
         }
 
     def score(self, probability: Array, reached: Array, count: Array) -> Scores:

@@ -11,7 +11,7 @@ import numpy as np
 from metrichub.authoring import Measured
 from metrichub.errors import ModelError
 from metrichub_neural._comet.model import UNIFIED, comet_of, settings_of
-from metrichub_neural.engine.flaws import noted, together
+from metrichub_neural.engine.flaws import noted
 from metrichub_neural.engine.whole import WholeMetric
 from metrichub_neural.local_models import ModelFiles
 
@@ -35,8 +35,8 @@ class CometMetric(WholeMetric):
             if text.blank and name != "prediction"
         }
         scores[list(reasons)] = np.nan
-        flaws = {f"{name}s": [text.flaws for text in texts] for name, texts in read.items()}
-        return Measured({"value": scores, **noted(**flaws)}, reasons)
+        flaws = noted(**{f"{name}s": texts for name, texts in read.items()})
+        return Measured({"value": scores, **flaws}, reasons)
 
     def files(self) -> ModelFiles:
         """The model's files, which are of this kind of model.
@@ -68,18 +68,16 @@ class UnifiedMetric(CometMetric):
     ) -> Measured:
         """The score of each sample, (N,), by each way to join columns of texts."""
         model = comet_of(self.files(), self.dtype)
-        size = len(columns["prediction"])
-        flaws = [0] * size
-        values = {}
+        values, every = {}, []
         for name, names in joins.items():
             rows = list(zip(*(columns[column] for column in names), strict=True))
             read = model.read_together(rows)
             values[name] = model.scores([[text.vector for text in read]])
-            flaws = [together(each) for each in zip(flaws, (t.flaws for t in read), strict=True)]
+            every.append(read)
         reasons = self.blank(columns)
         for scores in values.values():
             scores[list(reasons)] = np.nan
-        return Measured({**values, **noted(samples=flaws)}, reasons)
+        return Measured({**values, **noted(samples=zip(*every, strict=True))}, reasons)
 
     @staticmethod
     def blank(columns: Mapping[str, Sequence[str]]) -> dict[int, str]:

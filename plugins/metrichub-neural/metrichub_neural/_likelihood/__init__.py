@@ -73,7 +73,7 @@ class LikelihoodMetric(FilesMetric):
                 "tokens": tokens,
                 "bytes": np.array(size),
                 "mean": mean,
-                **noted(samples=[each.flaws for each in likelihoods]),
+                **noted(samples=likelihoods),
             },
             {row: _UNDEFINED[kind] for row, kind in undefined.items()},
             undefined,

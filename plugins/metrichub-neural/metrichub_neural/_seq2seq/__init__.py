@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from metrichub.authoring import Array
-from metrichub_neural.engine.flaws import together
 from metrichub_neural.engine.seq2seq import Seq2Seq, seq2seq_of
 from metrichub_neural.engine.whole import WholeMetric
 from metrichub_neural.local_models import ModelFiles
@@ -68,10 +67,10 @@ def summed(values: Sequence[float] | Array, sizes: Sequence[int] | Array) -> Arr
     return np.asarray(np.bincount(of, values, len(sizes)), np.float64)
 
 
-def joined_flaws(flaws: Sequence[int], sizes: Sequence[int] | Array) -> list[int]:
-    """The flaws of each row's texts together, (N,), of which it has so many."""
-    coming = iter(flaws)
-    return [together(islice(coming, int(size))) for size in sizes]
+def by_row(texts: Sequence[Any], sizes: Sequence[int] | Array) -> list[list[Any]]:
+    """The texts of each row, (N,), of which it has so many."""
+    coming = iter(texts)
+    return [list(islice(coming, int(size))) for size in sizes]
 
 
 def probability(logits: Array) -> Array:

@@ -106,10 +106,7 @@ class WordMetric(EncoderMetric):
                 **dict(zip(self.quantities, columns, strict=True)),
                 "noted_words": np.array([float(text.words) for text in mine]),
                 "noted_unknown": np.array([float(text.unknown) for text in mine]),
-                **noted(
-                    predictions=[text.flaws for text in mine],
-                    references=[text.flaws for text in others],
-                ),
+                **noted(predictions=mine, references=others),
             },
             dict.fromkeys(unscored, "the reference has no words"),
         )

@@ -12,7 +12,7 @@ from metrichub.authoring import Array, Checkpoint, Measured, Scores, sentences
 from metrichub.text import Texts
 from metrichub_neural.engine.classifier import Classifier
 from metrichub_neural.engine.encoder import ModelName
-from metrichub_neural.engine.flaws import noted, together
+from metrichub_neural.engine.flaws import flaws_of, noted
 from metrichub_neural.engine.heads import ALIGNED, BINARY, REGRESSION, alignment_of
 from metrichub_neural.engine.whole import WholeMetric
 
@@ -58,19 +58,18 @@ class AlignScore(WholeMetric):
             Claim(part, read) for texts, read in zip(parts, chunks, strict=True) for part in texts
         ]
         aligned = iter(alignments(alignment_of(self.files(), self.dtype), claims))
-        values, flaws = np.full(len(parts), np.nan), [0] * len(parts)
+        values = np.full(len(parts), np.nan)
+        of_claims = [[next(aligned) for _ in texts] for texts in parts]
         blank = {row for row, text in enumerate(source) if not text.strip()}
         silent = {row for row, texts in enumerate(parts) if not texts} - blank
-        for row, texts in enumerate(parts):
-            of_claims = [next(aligned) for _ in texts]
-            flaws[row] = together(alignment.flaws for alignment in of_claims)
-            if texts and row not in blank:
-                best = [alignment.outputs[:, PLACES[self.mode]].max() for alignment in of_claims]
+        for row, claim_outputs in enumerate(of_claims):
+            if claim_outputs and row not in blank:
+                best = [each.outputs[:, PLACES[self.mode]].max() for each in claim_outputs]
                 values[row] = np.mean(best)
         reasons = dict.fromkeys(blank, "the source is empty")
         reasons |= dict.fromkeys(silent, "the prediction has no sentence")
         return Measured(
-            {"value": values, **noted(predictions=flaws)},
+            {"value": values, **noted(predictions=of_claims)},
             reasons,
             dict.fromkeys(silent, "no_claims"),
         )
@@ -100,7 +99,7 @@ def alignments(model: Classifier, claims: Sequence[Claim]) -> list[Alignment]:
     for claim in claims:
         chunk_rows = [next(rows) for _ in claim.chunks]
         outputs = np.array([row.probabilities for row in chunk_rows])
-        aligned.append(Alignment(outputs, together(row.flaws for row in chunk_rows)))
+        aligned.append(Alignment(outputs, flaws_of(chunk_rows)))
     return aligned
 
 

@@ -54,7 +54,7 @@ class Bleurt(WholeMetric):
         rows = bleurt_of(self.files(), self.dtype).of_pairs(pairs)
         return {
             "value": np.array([row.probabilities[0] for row in rows], np.float64),
-            **noted(predictions=[row.flaws for row in rows]),
+            **noted(predictions=rows),
         }
 
     def score(self, value: Array, count: Array) -> Scores:

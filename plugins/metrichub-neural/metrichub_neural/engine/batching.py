@@ -160,18 +160,10 @@ def padded(rows: Sequence[Integers], padding: int) -> Batch:
     return ids, mask.astype(np.int64)
 
 
-def finite(outputs: FloatArray, again: Callable[[], FloatArray] | None, name: str) -> FloatArray:
-    """A model's outputs, computed again in 32 bits if a number isn't finite.
-
-    Raises:
-        ModelError: it isn't finite in 32 bits either.
-    """
-    if np.isfinite(outputs).all():
-        return outputs
-    outputs = outputs if again is None else again()
-    if not np.isfinite(outputs).all():
+def check_finite(is_finite: bool, name: str) -> None:
+    """Raise `ModelError` where a model's outputs in 32 bits aren't finite."""
+    if not is_finite:
         raise ModelError(f"{name} gave numbers that aren't finite, in 32 bits too")
-    return outputs
 
 
 def other_than(ids: Integers, tokens: Sequence[int]) -> Flags:

@@ -14,7 +14,7 @@ from metrichub.errors import ParameterError
 from metrichub.text import Flags, Integers
 from metrichub_neural.engine import full, light
 from metrichub_neural.engine.batching import FloatArray, distinct, in_batches, padded
-from metrichub_neural.engine.flaws import CUT, together
+from metrichub_neural.engine.flaws import CUT, flaws_of
 from metrichub_neural.engine.machine import budget, device
 from metrichub_neural.engine.models import LOCK, loaded_once
 from metrichub_neural.engine.reduction import Reduction
@@ -269,7 +269,7 @@ class Encoder:
             for place, rows in zip(places.tolist(), batch, strict=True):
                 row = rows[: lengths[place]] if rows.ndim > 1 else rows
                 # A copy, so that the batch's memory can go.
-                outputs[place] = row.copy() if isinstance(row, np.ndarray) else row.clone()
+                outputs[place] = row.copy() if isinstance(row, np.ndarray) else row
         return [outputs[place] for place in range(len(encoded))]
 
 
@@ -279,7 +279,7 @@ def _joined(texts: Sequence[Encoded], between: Integers, limit: int) -> Encoded:
     for text in texts[1:]:
         ids = np.concatenate([ids[:-1], between, text.ids[1:]])
         added = np.concatenate([added[:-1], between >= 0, text.added[1:]])
-    flaws = CUT * (len(ids) > limit) | together(text.flaws for text in texts)
+    flaws = CUT * (len(ids) > limit) | flaws_of(texts)
     return Encoded(ids[:limit], added[:limit], np.zeros(min(limit, len(ids)), np.int64), flaws)
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from metrichub.authoring import sentences
 from metrichub.errors import ModelError
 from metrichub_neural.engine.classifier import Classifier, classifier_of, label_at
-from metrichub_neural.engine.flaws import together
+from metrichub_neural.engine.flaws import flaws_of
 from metrichub_neural.engine.tokens import Tokenizer, read_config
 from metrichub_neural.local_models import ModelFiles
 
@@ -86,7 +86,7 @@ class Entailment:
             probabilities = [row.probabilities for row in rows]
             yes = [float(row[self._yes]) for row in probabilities]
             no = [0.0 if self._no is None else float(row[self._no]) for row in probabilities]
-            flaws = together(row.flaws for row in rows)
+            flaws = flaws_of(rows)
             answers.append(best_of(parts_of_question, yes, no)._replace(flaws=flaws))
         return answers
 

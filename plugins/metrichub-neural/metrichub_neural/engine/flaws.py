@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import or_
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -24,14 +24,20 @@ _SAID = {
 }
 
 
-def together(flaws: Iterable[int]) -> int:
-    """The flaws that any of some texts has."""
-    return reduce(or_, flaws, 0)
+def flaws_of(read: Any) -> int:
+    """The flaws of what a model has read, by its attribute, or of any of several; or themselves."""
+    if isinstance(read, (int, np.integer)):
+        return int(read)
+    of_one: int | None = getattr(read, "flaws", None)
+    return reduce(or_, map(flaws_of, read), 0) if of_one is None else of_one
 
 
-def noted(**flaws: Iterable[int]) -> dict[str, Array]:
-    """Statistics of each row's flaws for the notes, (N,), by what has them: predictions=[...]."""
-    columns = {kind: np.array([*column], np.int64) for kind, column in flaws.items()}
+def noted(**read: Iterable[Any]) -> dict[str, Array]:
+    """Statistics of each row's flaws for the notes, (N,), by what has them: predictions=[...].
+
+    Each row is what `flaws_of` takes.
+    """
+    columns = {kind: np.array([*map(flaws_of, rows)], np.int64) for kind, rows in read.items()}
     statistics = {
         f"{start}{kind}": (column & flaw > 0).astype(np.float64)
         for flaw, (start, _) in _SAID.items()
@@ -80,13 +86,13 @@ class ReadingMetric(Metric):
             if count
         ]
 
-    def notes_of_texts(self, **flaws: Sequence[int]) -> list[str]:
-        """The lines for texts whose flaws are known one by one, by their kind."""
+    def notes_of_texts(self, **read: Sequence[Any]) -> list[str]:
+        """The lines for texts that were read, by their kind; each is what `flaws_of` takes."""
         return self.flaw_notes(
             {
-                (flaw, kind): (sum(each & flaw > 0 for each in column), len(column))
+                (flaw, kind): (sum(flaws_of(each) & flaw > 0 for each in texts), len(texts))
                 for flaw in _SAID
-                for kind, column in flaws.items()
+                for kind, texts in read.items()
             }
         )
 

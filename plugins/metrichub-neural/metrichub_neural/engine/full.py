@@ -14,7 +14,7 @@ import numpy as np
 from metrichub.errors import MissingDependency, ModelError
 from metrichub.text import Integers
 from metrichub_neural.convert import other_than_weights
-from metrichub_neural.engine.batching import FloatArray, OutOfMemory, finite
+from metrichub_neural.engine.batching import FloatArray, OutOfMemory, check_finite
 from metrichub_neural.engine.machine import device, threads
 from metrichub_neural.engine.models import LOCK
 from metrichub_neural.engine.reduction import Reduction
@@ -53,41 +53,38 @@ class TorchModel:
         return self._torch.from_numpy(array).to(device())
 
     def run(self, forward: Callable[[Any], Any]) -> FloatArray:
-        """The result of `forward` for the model, computed again in 32 bits if it isn't finite.
+        """The result of `forward` for the model; raises what `run_there` raises."""
+        return np.asarray(self.run_there(forward).cpu().numpy(), np.float32)
+
+    def run_there(self, forward: Callable[[Any], Any]) -> Any:
+        """The same as a tensor on the device, computed again in 32 bits if it isn't finite.
 
         Raises:
             OutOfMemory: it doesn't fit.
             ModelError: it isn't finite in 32 bits either.
         """
-
-        def once() -> FloatArray:
-            return np.asarray(self._once(forward).cpu().numpy(), np.float32)
-
         with LOCK:
-            narrow = self.model.dtype != self._torch.float32
-            return finite(once(), (lambda: self._widely(once)) if narrow else None, self.name)
-
-    def run_there(self, forward: Callable[[Any], Any]) -> Any:
-        """The same as a tensor that stays on the device; raises what `run` raises."""
-        with LOCK:
-            outputs = self._once(forward)
-            if not self._torch.isfinite(outputs).all():
-                outputs = self._widely(lambda: self._once(forward))
-                finite(outputs.cpu().numpy(), None, self.name)
+            outputs, narrow = self._once(forward), self.model.dtype
+            if not self._torch.isfinite(outputs).all() and narrow != self._torch.float32:
+                try:
+                    with within_memory():
+                        self.model.float()
+                    outputs = self._once(forward)
+                finally:
+                    self.model.to(narrow)
+            check_finite(bool(self._torch.isfinite(outputs).all()), self.name)
             return outputs
+
+    def rows_there(self, forward: Callable[[Any], Any], mask: Integers) -> list[Any]:
+        """The outputs of each text's tokens on the device, (l, d) each, without the padding."""
+        outputs = self.run_there(forward)
+        with within_memory():
+            # Copies, so that the batch's memory can go.
+            return [row[:n].clone() for row, n in zip(outputs, mask.sum(1).tolist(), strict=True)]
 
     def _once(self, forward: Callable[[Any], Any]) -> Any:
         with within_memory(), self._torch.inference_mode():
             return forward(self.model).float()
-
-    def _widely(self, run: Callable[[], Any]) -> Any:
-        narrow = self.model.dtype
-        try:
-            with within_memory():
-                self.model.float()
-            return run()
-        finally:
-            self.model.to(narrow)
 
 
 @contextmanager
@@ -126,10 +123,10 @@ class TorchEncoder(TorchModel):
         """The vectors of every token, (b, l, d)."""
         return self.run(self._vectors(ids, mask))
 
-    def units(self, ids: Integers, mask: Integers) -> Any:
-        """The same at the length of 1, as a tensor that stays on the device."""
-        vectors = self.run_there(self._vectors(ids, mask))
-        return self._torch.nn.functional.normalize(vectors, dim=-1)
+    def units(self, ids: Integers, mask: Integers) -> list[Any]:
+        """The same at the length of 1 for each text, (n, d), on the device."""
+        vectors, unit = self._vectors(ids, mask), self._torch.nn.functional.normalize
+        return self.rows_there(lambda model: unit(vectors(model).float(), dim=-1), mask)
 
     def _vectors(self, ids: Integers, mask: Integers) -> Callable[[Any], Any]:
         inputs = {"input_ids": self.tensor(ids), "attention_mask": self.tensor(mask)}

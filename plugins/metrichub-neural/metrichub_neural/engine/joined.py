@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from metrichub.authoring import sentences
 from metrichub_neural.engine.classifier import Classifier
-from metrichub_neural.engine.flaws import together
+from metrichub_neural.engine.flaws import flaws_of
 
 TOKENS = 400
 """How many tokens a chunk has at most, if its sentences can."""
@@ -46,7 +46,7 @@ def supported(
             Supported(
                 float(best[1].probabilities[_SUPPORTED]) if best else 0.0,
                 best[0] if best else "",
-                together(row.flaws for _, row in chunk_answers),
+                flaws_of(row for _, row in chunk_answers),
             )
         )
     return answers

@@ -8,7 +8,7 @@ import numpy as np
 
 from metrichub.errors import ModelError
 from metrichub.text import Integers
-from metrichub_neural.engine.batching import FloatArray, OutOfMemory, finite
+from metrichub_neural.engine.batching import FloatArray, OutOfMemory, check_finite
 from metrichub_neural.engine.machine import threads
 from metrichub_neural.engine.reduction import Reduction
 from metrichub_neural.local_models import ModelFiles
@@ -60,7 +60,8 @@ class OnnxModel:
             if any(word in str(error).lower() for word in _MEMORY):
                 raise OutOfMemory(str(error)) from error
             raise
-        return finite(np.asarray(output, np.float32), None, self.name)
+        check_finite(bool(np.isfinite(output).all()), self.name)
+        return np.asarray(output, np.float32)
 
 
 class OnnxEncoder(OnnxModel):

@@ -11,7 +11,7 @@ import numpy as np
 
 from metrichub.errors import ModelError
 from metrichub.text import Integers
-from metrichub_neural.engine.batching import FloatArray, in_batches, padded
+from metrichub_neural.engine.batching import Batch, FloatArray, in_batches, padded
 from metrichub_neural.engine.causal import negative_log_likelihoods
 from metrichub_neural.engine.full import TorchModel, load_model, within_memory
 from metrichub_neural.engine.machine import budget
@@ -83,10 +83,10 @@ class TorchSeq2Seq(TorchModel):
         if self._start is None:
             raise ModelError(f"{name} doesn't say in its config.json with what targets start")
 
-    def encode(self, ids: Integers, mask: Integers) -> Any:
-        """The vectors of every token of some sources, (b, l, d), which stay on the device."""
+    def encode(self, ids: Integers, mask: Integers) -> list[Any]:
+        """The vectors of the tokens of each source, (l, d), which stay on the device."""
         inputs = {"input_ids": self.tensor(ids), "attention_mask": self.tensor(mask)}
-        return self.run_there(lambda model: model.get_encoder()(**inputs)[0])
+        return self.rows_there(lambda model: model.get_encoder()(**inputs)[0], mask)
 
     def first(self, ids: Integers, mask: Integers, tokens: Sequence[int]) -> FloatArray:
         """The scores of some tokens at the first step, (b, k)."""
@@ -166,12 +166,13 @@ class Seq2Seq:
         sources = list(targets_of)
         results: dict[tuple[str, str], Target] = {}
 
+        def batch(chosen: Sequence[str]) -> Batch:
+            return padded([encoded[text].ids for text in chosen], self.tokenizer.padding)
+
         def attend(places: Integers) -> Sources:
             chosen = [sources[place] for place in places]
-            make = lambda absent: self._encoded([encoded[text] for text in absent])
-            states = self._store.get(chosen, make, kind=tag)
-            mask = padded([encoded[text].ids for text in chosen], 0)[1]
-            return self.runner.attended(states, mask)
+            states = self._store.get(chosen, lambda new: self.runner.encode(*batch(new)), kind=tag)
+            return self.runner.attended(states, batch(chosen)[1])
 
         lengths = [len(encoded[source].ids) for source in sources]
         for places, shared in in_batches(lengths, budget(), attend, self.name):
@@ -249,12 +250,6 @@ class Seq2Seq:
             return encoded
         first = np.array([tag])
         return [text._replace(ids=np.concatenate([first, text.ids[1:]])) for text in encoded]
-
-    def _encoded(self, texts: Sequence[Encoded]) -> list[Any]:
-        rows = [text.ids for text in texts]
-        states = self.runner.encode(*padded(rows, self.tokenizer.padding))
-        # Copies, so that the batch's memory can go.
-        return [state[: len(row)].clone() for state, row in zip(states, rows, strict=True)]
 
 
 @loaded_once

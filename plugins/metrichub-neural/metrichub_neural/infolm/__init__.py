@@ -90,11 +90,11 @@ class InfoLm(WholeMetric, MeanOfWeighted):
         # A report may be read where the model isn't.
         except (ModelError, ImportError):
             return ()
-        flaws = {
-            kind: [text.flaws for text in tokenizer.encode([row[side] for row in rows])]
+        read = {
+            kind: tokenizer.encode([row[side] for row in rows])
             for side, kind in enumerate(("predictions", "references"))
         }
-        return self.notes_of_texts(**flaws)
+        return self.notes_of_texts(**read)
 
     def scores_of_rows(self, rows: Sequence[Row]) -> list[float]:
         """The divergence of each row, (R,)."""

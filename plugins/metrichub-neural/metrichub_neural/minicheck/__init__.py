@@ -17,7 +17,7 @@ from metrichub.authoring import (
     sentences,
 )
 from metrichub.text import Texts
-from metrichub_neural._seq2seq import FirstTokenMetric, joined_flaws, summed
+from metrichub_neural._seq2seq import FirstTokenMetric, by_row, summed
 from metrichub_neural.engine.encoder import ModelName
 from metrichub_neural.engine.flaws import noted
 from metrichub_neural.minicheck.checking import Claim, checked_by, most_tokens
@@ -83,17 +83,16 @@ class MiniCheck(FirstTokenMetric):
         ]
         answers = checked_by(self.files(), self.dtype, asked, self.chunk)
         sizes = np.array([len(claim_texts) for claim_texts in parts], np.int64)
-        probabilities = np.array([answer.supported for answer in answers], np.float64)
+        probabilities = np.array([answer.probability for answer in answers], np.float64)
         supported = summed(probabilities, sizes) / sizes
         share = summed(probabilities > self.threshold, sizes) / sizes
-        flaws = joined_flaws([answer.flaws for answer in answers], sizes)
         blank = [row for row, text in enumerate(source) if not sentences(text)]
         supported[blank], share[blank] = np.nan, np.nan
         return Measured(
             {
                 "supported": supported,
                 "share": share,
-                **noted(predictions=flaws),
+                **noted(predictions=by_row(answers, sizes)),
             },
             dict.fromkeys(blank, "the source has no sentence"),
         )

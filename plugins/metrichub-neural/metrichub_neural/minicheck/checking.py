@@ -12,7 +12,8 @@ from metrichub.authoring import sentences
 from metrichub_neural._seq2seq import probability
 from metrichub_neural.engine import joined
 from metrichub_neural.engine.classifier import classifier_of
-from metrichub_neural.engine.flaws import together
+from metrichub_neural.engine.flaws import flaws_of
+from metrichub_neural.engine.joined import Supported
 from metrichub_neural.engine.seq2seq import Seq2Seq, seq2seq_of
 from metrichub_neural.engine.tokens import limit_of, read_config
 from metrichub_neural.local_models import ModelFiles
@@ -29,29 +30,15 @@ class Claim(NamedTuple):
     document: str
 
 
-class Checked(NamedTuple):
-    """How probable it is that a document supports a claim.
-
-    Attributes:
-        supported: The largest probability over the document's chunks; 0 of no chunk.
-        chunk: The chunk that has it.
-        flaws: Those of the claim with a chunk; see `engine.flaws`.
-    """
-
-    supported: float
-    chunk: str
-    flaws: int
-
-
 def checked_by(
     files: ModelFiles, dtype: str, claims: Sequence[Claim], chunk: int | None
-) -> list[Checked]:
+) -> list[Supported]:
     """How far each claim is supported, by T5 or by a classifier, as the model's files say."""
     if not is_classifier(files):
         return checked(seq2seq_of(files, dtype), claims, chunk or WORDS)
     pairs = [(claim.document, claim.text) for claim in claims]
     model = classifier_of(files, dtype)
-    return [Checked(*row) for row in joined.supported(model, pairs, chunk or joined.TOKENS)]
+    return joined.supported(model, pairs, chunk or joined.TOKENS)
 
 
 def is_classifier(files: ModelFiles) -> bool:
@@ -64,7 +51,7 @@ def most_tokens(files: ModelFiles) -> int:
     return limit_of(files) if is_classifier(files) else LIMIT
 
 
-def checked(model: Seq2Seq, claims: Sequence[Claim], words: int) -> list[Checked]:
+def checked(model: Seq2Seq, claims: Sequence[Claim], words: int) -> list[Supported]:
     """How far each claim is supported; its chunks have at most so many words, if they can."""
     chunks = [chunks_of(claim.document, words) for claim in claims]
     texts = [
@@ -79,8 +66,8 @@ def checked(model: Seq2Seq, claims: Sequence[Claim], words: int) -> list[Checked
     for document_chunks in chunks:
         answered = [(*next(rows), chunk) for chunk in document_chunks]
         best = max(answered, key=lambda row: row[0], default=None)
-        flaws = together(answer.flaws for _, answer, _ in answered)
-        results.append(Checked(best[0], best[2], flaws) if best else Checked(0.0, "", 0))
+        flaws = flaws_of(answer for _, answer, _ in answered)
+        results.append(Supported(best[0], best[2], flaws) if best else Supported(0.0, "", 0))
     return results
 
 

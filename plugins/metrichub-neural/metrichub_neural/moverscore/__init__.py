@@ -77,8 +77,7 @@ class MoverScore(EncoderMetric, MeanOfWeighted):
         # A report may be read where the model isn't.
         except ModelError:
             return ()
-        flaws = {kind: [text.flaws for text in encode(texts)] for kind, texts in sides.items()}
-        return self.notes_of_texts(**flaws)
+        return self.notes_of_texts(**{kind: encode(texts) for kind, texts in sides.items()})
 
     def scores_of_rows(self, rows: Sequence[Row]) -> list[float]:
         """The mean over the references of each row, (R,)."""

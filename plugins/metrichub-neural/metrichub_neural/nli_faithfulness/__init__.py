@@ -10,7 +10,7 @@ from metrichub.authoring import Array, Checkpoint, Measured, Scores, sentences
 from metrichub.text import Texts
 from metrichub_neural.engine.encoder import ModelName
 from metrichub_neural.engine.entailment import Question, choose_entailment, entailment_of
-from metrichub_neural.engine.flaws import noted, together
+from metrichub_neural.engine.flaws import noted
 from metrichub_neural.engine.whole import WholeMetric
 from metrichub_neural.local_models import ModelFiles
 
@@ -39,10 +39,8 @@ class NliFaithfulness(WholeMetric):
         ]
         answers = iter(entailment_of(self.files(), self.dtype).answers(questions))
         entailed, contradicted = np.full(len(parts), np.nan), np.full(len(parts), np.nan)
-        flaws = [0] * len(parts)
-        for row, split in enumerate(parts):
-            sentence_answers = [next(answers) for _ in split]
-            flaws[row] = together(answer.flaws for answer in sentence_answers)
+        of_claims = [[next(answers) for _ in split] for split in parts]
+        for row, sentence_answers in enumerate(of_claims):
             if sentence_answers and source[row].strip():
                 entailed[row] = np.mean([answer.entailed for answer in sentence_answers])
                 contradicted[row] = np.mean([answer.contradicted for answer in sentence_answers])
@@ -54,7 +52,7 @@ class NliFaithfulness(WholeMetric):
         }
         undefined = {row: "no_claims" for row in missing if row not in blank}
         values = {"entailed": entailed, "contradicted": contradicted}
-        return Measured({**values, **noted(predictions=flaws)}, reasons, undefined)
+        return Measured({**values, **noted(predictions=of_claims)}, reasons, undefined)
 
     def score(self, entailed: Array, contradicted: Array, count: Array) -> Scores:
         """The means over the samples."""

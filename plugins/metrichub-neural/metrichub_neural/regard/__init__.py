@@ -36,7 +36,7 @@ class Regard(ClassifierMetric):
         kinds = np.array([row.probabilities[places] for row in rows], np.float64)
         return {
             **dict(zip(LABELS, kinds.reshape(len(rows), len(LABELS)).T, strict=True)),
-            **noted(predictions=[row.flaws for row in rows]),
+            **noted(predictions=rows),
         }
 
     def score(  # the statistics

@@ -45,10 +45,7 @@ class SemScore(WholeMetric):
         return Measured(
             {
                 "cosine": np.array(cosines, np.float64),
-                **noted(
-                    predictions=[text.flaws for text in mine],
-                    references=[text.flaws for text in others],
-                ),
+                **noted(predictions=mine, references=others),
             },
             dict.fromkeys(blank, "the reference has no tokens"),
         )

@@ -14,7 +14,7 @@ from metrichub.errors import ParameterError
 from metrichub.text import Texts
 from metrichub_neural._bertscore.matching import f1
 from metrichub_neural._bertscore.tables import default_layer, default_model
-from metrichub_neural.engine.flaws import noted, together
+from metrichub_neural.engine.flaws import noted
 from metrichub_neural.engine.metric import EncoderMetric
 from metrichub_neural.smart.matching import (
     Likeness,
@@ -101,15 +101,11 @@ class Smart(EncoderMetric):
         like, flaws = self._matched(sorted(pairs))
         scores = np.array([_of_sample(row, like) for row in rows]).reshape(len(rows), 3, 3)
         blank = np.flatnonzero(np.isnan(scores[:, 0, 0])).tolist()
+        of_rows = [[flaws.get(each, 0) for a, b in row for each in (*a, *b)] for row in rows]
         return Measured(
             {
                 **{name: scores[:, n] for n, name in enumerate(("precision", "recall", "f"))},
-                **noted(
-                    samples=[
-                        together(flaws.get(sentence, 0) for a, b in row for sentence in (*a, *b))
-                        for row in rows
-                    ]
-                ),
+                **noted(samples=of_rows),
             },
             dict.fromkeys(blank, f"the {' and the '.join(_SIDES[self.against])} can't be read"),
         )

@@ -16,7 +16,7 @@ from metrichub.text import Texts
 from metrichub_neural.engine.classifier import classifier_of
 from metrichub_neural.engine.encoder import ModelName
 from metrichub_neural.engine.entailment import choose_entailment
-from metrichub_neural.engine.flaws import noted, together
+from metrichub_neural.engine.flaws import flaws_of, noted
 from metrichub_neural.engine.tokens import read_config
 from metrichub_neural.engine.whole import WholeMetric
 from metrichub_neural.local_models import ModelFiles
@@ -140,7 +140,7 @@ class SummaC(WholeMetric):
         for premises, hypotheses in sides:
             stop = start + len(premises) * len(hypotheses)
             images.append(both[start:stop].reshape(len(premises), len(hypotheses), 2))
-            flaws.append(together(row.flaws for row in rows[start:stop]))
+            flaws.append(flaws_of(rows[start:stop]))
             start = stop
         return images, flaws
 

@@ -17,7 +17,7 @@ from metrichub.authoring import (
 )
 from metrichub.errors import ModelError
 from metrichub.text import RaggedTexts, Texts
-from metrichub_neural._seq2seq import FirstTokenMetric, joined_flaws, probability, summed
+from metrichub_neural._seq2seq import FirstTokenMetric, by_row, probability, summed
 from metrichub_neural.engine.flaws import noted
 from metrichub_neural.unieval.published import PUBLISHED
 from metrichub_neural.unieval.questions import MODELS, QUESTIONS, SUMMARIES, Dimension
@@ -85,8 +85,8 @@ class UniEval(FirstTokenMetric):
             if not text.strip()
         }
         scores[list(blank)] = np.nan
-        flaws = joined_flaws(answers.flaws, sizes)
-        return Measured({"scored": scores, **noted(predictions=flaws)}, blank)
+        flaws = noted(predictions=by_row(answers.flaws, sizes))
+        return Measured({"scored": scores, **flaws}, blank)
 
     def score(self, scored: Array, count: Array) -> Scores:
         """The mean over the samples."""

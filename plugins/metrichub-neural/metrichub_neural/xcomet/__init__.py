@@ -17,7 +17,7 @@ from metrichub.text import Texts, well_formed
 from metrichub_neural._comet import UnifiedMetric
 from metrichub_neural._comet.model import XCOMET, comet_of
 from metrichub_neural.engine.encoder import ModelName
-from metrichub_neural.engine.flaws import noted, together
+from metrichub_neural.engine.flaws import flaws_of, noted
 from metrichub_neural.xcomet import spans
 
 _JOINS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
@@ -138,6 +138,6 @@ class XComet(UnifiedMetric):
             labels = spans.probabilities([each.labels for each in outputs], weights)
             errors.append(spans.errors_in(well_formed(text), labels, places[row]))
             scores.append([each.score for each in outputs])
-            flaws.append(together(each.flaws for each in outputs))
+            flaws.append(flaws_of(outputs))
         shape = (len(texts), len(joins))
         return np.array(scores, np.float64).reshape(shape), errors, flaws
