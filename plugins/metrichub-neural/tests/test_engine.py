@@ -343,7 +343,7 @@ def test_workers_share_the_machine_and_give_the_same(bert: Path) -> None:
 def test_one_process_measures_on_a_gpu(bert: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     metric = load_metric("bertscore", model=str(bert), layer=2)
     assert not metric.one_process()
-    monkeypatch.setattr(encoder, "device", lambda: "cuda")
+    monkeypatch.setattr("metrichub_neural.engine.metric.device", lambda: "cuda")
     assert metric.one_process()
 
 

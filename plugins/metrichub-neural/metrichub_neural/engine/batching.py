@@ -144,6 +144,27 @@ def in_batches(
             report_progress(before + share * done / total)
 
 
+def forwarded(
+    rows: Sequence[Integers],
+    padding: int,
+    budget: int,
+    forward: Callable[[Integers, Integers, Integers], Iterable[Any]],
+    name: str,
+    **how: Any,
+) -> list[Any]:
+    """What `forward` gives for each row of token ids, in batches.
+
+    It is given ids and their mask, (b, l), and the places of their rows. `how` is for `in_batches`.
+    """
+    outputs: list[Any] = [None] * len(rows)
+    run = lambda places: forward(*padded([rows[at] for at in places], padding), places)
+    for places, batch in in_batches([len(row) for row in rows], budget, run, name, **how):
+        for place, output in zip(places.tolist(), batch, strict=True):
+            # A copy, so that the batch's memory can go.
+            outputs[place] = output.copy() if isinstance(output, np.ndarray) else output
+    return outputs
+
+
 def _evenly(tokens: Integers, budget: int) -> int:
     """How many of a batch's texts, the longest first, are of much the same length."""
     texts = np.arange(1, len(tokens) + 1)

@@ -11,7 +11,7 @@ import numpy as np
 from metrichub.authoring import Array
 from metrichub.errors import ModelError
 from metrichub.text import Integers
-from metrichub_neural.engine.batching import FloatArray, distinct, in_batches, padded
+from metrichub_neural.engine.batching import FloatArray, distinct, forwarded
 from metrichub_neural.engine.flaws import CUT
 from metrichub_neural.engine.full import TorchModel, libraries, load_model
 from metrichub_neural.engine.machine import budget
@@ -121,19 +121,16 @@ class Causal:
         return self._store.get(texts, make, self.tokenizer.bare, size)
 
     def _vectors_of(self, size: int, tokens: Sequence[Integers]) -> list[LastVector]:
-        flaws = [CUT * (len(ids) > size) | self.tokenizer.flaws_of(ids.tolist()) for ids in tokens]
-        results = [LastVector(np.zeros(0, np.float32), each) for each in flaws]
-        some = [place for place, ids in enumerate(tokens) if len(ids)]
-
-        def run(places: Integers) -> FloatArray:
-            return self.runner.last(*padded([tokens[some[place]][:size] for place in places], 0))
-
-        lengths = [min(len(tokens[place]), size) for place in some]
-        for places, vectors in in_batches(lengths, budget(), run, self.name):
-            for place, vector in zip(places.tolist(), vectors, strict=True):
-                # A copy, so that the batch's memory can go.
-                results[some[place]] = results[some[place]]._replace(vector=vector.copy())
-        return results
+        run = lambda ids, mask, _: self.runner.last(ids, mask)
+        some = [ids[:size] for ids in tokens if len(ids)]
+        vectors = iter(forwarded(some, 0, budget(), run, self.name))
+        return [
+            LastVector(
+                next(vectors) if len(ids) else np.zeros(0, np.float32),
+                CUT * (len(ids) > size) | self.tokenizer.flaws_of(ids.tolist()),
+            )
+            for ids in tokens
+        ]
 
     def likelihoods(
         self,
@@ -176,18 +173,12 @@ class Causal:
 
     def _summed(self, chunks: Sequence[Chunk], texts: int) -> tuple[Array, Integers]:
         nll, tokens = np.zeros(texts), np.zeros(texts, np.int64)
-
-        def run(places: Integers) -> FloatArray:
-            rows = [chunks[place].ids for place in places]
-            return self.runner.forward(*padded(rows, 0))
-
-        lengths = [len(chunk.ids) for chunk in chunks]
-        for places, values in in_batches(lengths, budget(), run, self.name):
-            for place, row in zip(places.tolist(), values, strict=True):
-                chunk = chunks[place]
-                last = len(chunk.ids) - 1
-                nll[chunk.text] += row[last - chunk.scored : last].sum(dtype=np.float64)
-                tokens[chunk.text] += chunk.scored
+        run = lambda ids, mask, _: self.runner.forward(ids, mask)
+        values = forwarded([chunk.ids for chunk in chunks], 0, budget(), run, self.name)
+        for chunk, row in zip(chunks, values, strict=True):
+            last = len(chunk.ids) - 1
+            nll[chunk.text] += row[last - chunk.scored : last].sum(dtype=np.float64)
+            tokens[chunk.text] += chunk.scored
         return nll, tokens
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from metrichub.errors import ModelError
 from metrichub.text import Integers
-from metrichub_neural.engine.batching import FloatArray, in_batches, padded
+from metrichub_neural.engine.batching import FloatArray, forwarded, padded
 from metrichub_neural.engine.full import TorchModel, load_model
 from metrichub_neural.engine.light import OnnxClassifier, has_only_onnx
 from metrichub_neural.engine.machine import budget
@@ -106,21 +106,15 @@ class Classifier:
         return self._store.get(pairs, self._run, encode, (limit, only_first))
 
     def _run(self, encoded: Sequence[Encoded]) -> list[Classified]:
-        def run(places: Integers) -> FloatArray:
-            rows = [encoded[place] for place in places]
-            ids, mask = padded([row.ids for row in rows], self.tokenizer.padding)
-            types = padded([row.types for row in rows], 0)[0] if self._types else None
-            return self.runner.forward(ids, mask, types)
+        def run(ids: Integers, mask: Integers, places: Integers) -> Probabilities:
+            types = padded([encoded[at].types for at in places], 0)[0] if self._types else None
+            return self.activate(self.runner.forward(ids, mask, types).astype(np.float64))
 
-        scores: dict[int, Probabilities] = {}
-        lengths = [len(text.ids) for text in encoded]
-        for places, logits in in_batches(lengths, budget(), run, self.name):
-            rows = self.activate(logits.astype(np.float64))
-            for place, row in zip(places.tolist(), rows, strict=True):
-                scores[place] = row
+        rows = [text.ids for text in encoded]
+        scores = forwarded(rows, self.tokenizer.padding, budget(), run, self.name)
         return [
-            Classified(scores[place], len(text.ids), text.flaws)
-            for place, text in enumerate(encoded)
+            Classified(row, len(text.ids), text.flaws)
+            for text, row in zip(encoded, scores, strict=True)
         ]
 
 

@@ -13,7 +13,7 @@ from metrichub.authoring import LocalPath
 from metrichub.errors import ParameterError
 from metrichub.text import Flags, Integers
 from metrichub_neural.engine import full, light
-from metrichub_neural.engine.batching import FloatArray, distinct, in_batches, padded
+from metrichub_neural.engine.batching import FloatArray, distinct, forwarded
 from metrichub_neural.engine.flaws import CUT, flaws_of
 from metrichub_neural.engine.machine import budget, device
 from metrichub_neural.engine.models import LOCK, loaded_once
@@ -22,7 +22,6 @@ from metrichub_neural.engine.store import Store
 from metrichub_neural.engine.tokens import (
     Encoded,
     Tokenizer,
-    limit_of,
     load_tokenizer,
     origin_of,
     read_config,
@@ -97,21 +96,6 @@ class Choice:
             "dtype": self.dtype,
             **origin_of(self.files),
         }
-
-    @property
-    def limit(self) -> int:
-        """How many tokens of a text it takes."""
-        return limit_of(self.files)
-
-    @property
-    def requires(self) -> tuple[str, ...]:
-        """The packages that run it."""
-        return full.REQUIRES if self.engine == "full" else light.REQUIRES
-
-    @property
-    def one_process(self) -> bool:
-        """Whether several processes would share one GPU."""
-        return self.engine == "full" and device() != "cpu"
 
 
 def choose(  # the parameters of every metric with an encoder
@@ -191,13 +175,10 @@ class Encoder:
         self._store = Store()
         self.forget = self._store.clear
 
-    def vectors(self, texts: Sequence[str], limit: int | None = None) -> list[TokenVectors]:
-        """The tokens of each text with their vectors; of at most `limit` tokens if it is given."""
-        if limit is not None and limit >= self.tokenizer.limit:
-            limit = None
-        encode = partial(self.tokenizer.encode, limit=limit)
+    def vectors(self, texts: Sequence[str]) -> list[TokenVectors]:
+        """The tokens of each text with their vectors."""
         make = partial(self._token_vectors, self.runner.forward)
-        return self._store.get(texts, make, encode, ("vectors", limit))
+        return self._store.get(texts, make, self.tokenizer.encode, "vectors")
 
     def reduced(
         self, texts: Sequence[str], reduction: Reduction, limit: int | None = None
@@ -258,19 +239,15 @@ class Encoder:
         self, encoded: Sequence[Encoded], forward: Callable[[Integers, Integers], Any]
     ) -> list[Any]:
         """The result of `forward` for each text, without the padding: arrays or tensors."""
-        outputs: dict[int, Any] = {}
-        lengths = [len(text.ids) for text in encoded]
 
-        def run(places: Integers) -> Any:
-            rows = [encoded[place].ids for place in places]
-            return forward(*padded(rows, self.tokenizer.padding))
+        def run(ids: Integers, mask: Integers, _: Integers) -> Sequence[Any]:
+            outputs = forward(ids, mask)
+            if not isinstance(outputs, np.ndarray) or outputs.ndim < 3:
+                return list(outputs)
+            return [row[:n] for row, n in zip(outputs, mask.sum(axis=1).tolist(), strict=True)]
 
-        for places, batch in in_batches(lengths, budget(), run, self.name):
-            for place, rows in zip(places.tolist(), batch, strict=True):
-                row = rows[: lengths[place]] if rows.ndim > 1 else rows
-                # A copy, so that the batch's memory can go.
-                outputs[place] = row.copy() if isinstance(row, np.ndarray) else row
-        return [outputs[place] for place in range(len(encoded))]
+        rows = [text.ids for text in encoded]
+        return forwarded(rows, self.tokenizer.padding, budget(), run, self.name)
 
 
 def _joined(texts: Sequence[Encoded], between: Integers, limit: int) -> Encoded:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from metrichub.authoring import Range
+from metrichub_neural.engine import full, light
 from metrichub_neural.engine.encoder import (
     Choice,
     Dtype,
@@ -17,6 +18,8 @@ from metrichub_neural.engine.encoder import (
     encoder_of,
 )
 from metrichub_neural.engine.flaws import ReadingMetric
+from metrichub_neural.engine.machine import device
+from metrichub_neural.engine.tokens import limit_of
 
 CHARACTERS = 1_000_000
 """How much text is sorted by length at a time: less pads a fifth more."""
@@ -68,12 +71,13 @@ class EncoderMetric(ReadingMetric):
 
     def requires(self) -> tuple[str, ...]:
         """The packages that the engine needs."""
-        return (*self.card.requires, *self.choice().requires)
+        engine = {"full": full, "light": light}[self.choice().engine]
+        return (*self.card.requires, *engine.REQUIRES)
 
     def one_process(self) -> bool:
         """Whether it runs on a GPU."""
-        return self.choice().one_process
+        return self.choice().engine == "full" and device() != "cpu"
 
     def limit(self) -> int:
         """How many tokens of a text the model reads."""
-        return self.choice().limit
+        return limit_of(self.choice().files)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from inspect import signature
 from typing import Any, NamedTuple
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from metrichub.errors import ModelError
 from metrichub.text import Integers
-from metrichub_neural.engine.batching import Batch, FloatArray, in_batches, padded
+from metrichub_neural.engine.batching import Batch, FloatArray, forwarded, in_batches, padded
 from metrichub_neural.engine.causal import negative_log_likelihoods
 from metrichub_neural.engine.full import TorchModel, load_model, within_memory
 from metrichub_neural.engine.machine import budget
@@ -117,11 +118,16 @@ class TorchSeq2Seq(TorchModel):
         layers = [(layer.keys, layer.values) for layer in attended.layers]
         return Sources(stacked, seen, layers)
 
-    def log_probabilities(self, sources: Sources, rows: Integers, ids: Integers) -> FloatArray:
-        """Those of every token of some targets, (b, l), each after the source of its row."""
+    def log_probabilities(
+        self, sources: Sources, rows: Integers, ids: Integers, _: Integers, places: Integers
+    ) -> FloatArray:
+        """Those of every token of the targets in some places, (b, l), each after its row's source.
+
+        `rows` has the source of each place.
+        """
         from transformers import DynamicCache, EncoderDecoderCache
 
-        targets, of = self.tensor(ids), self.tensor(rows)
+        targets, of = self.tensor(ids), self.tensor(rows[places])
         start = self._torch.full_like(targets[:, :1], self._start)
 
         def run(model: Any) -> Any:
@@ -174,6 +180,8 @@ class Seq2Seq:
             states = self._store.get(chosen, lambda new: self.runner.encode(*batch(new)), kind=tag)
             return self.runner.attended(states, batch(chosen)[1])
 
+        # The vocabulary's scores of a token take more memory than all else.
+        room = max(1, min(budget(), budget() * _SCORES // self.runner.vocabulary))
         lengths = [len(encoded[source].ids) for source in sources]
         for places, shared in in_batches(lengths, budget(), attend, self.name):
             rows = [
@@ -184,10 +192,12 @@ class Seq2Seq:
             of = np.array([row for row, _, _ in rows], np.int64)
             ids = [encoded[target].ids for _, _, target in rows]
             most = max(1, budget() // lengths[places[0]])
-            for place, values in self._decoded(shared, of, ids, most):
-                _, source, target = rows[place]
+            run = partial(self.runner.log_probabilities, shared, of)
+            padding, how = self.tokenizer.padding, {"most": most, "progress": False}
+            values = forwarded(ids, padding, room, run, self.name, **how)
+            for (_, source, target), tokens in zip(rows, values, strict=True):
                 flaws = encoded[source].flaws, encoded[target].flaws
-                results[source, target] = Target(values, flaws)
+                results[source, target] = Target(tokens[: len(encoded[target].ids)], flaws)
         return [results[pair] for pair in pairs]
 
     def first_tokens(
@@ -216,33 +226,13 @@ class Seq2Seq:
         limit = min(limit, self.runner.positions)
         encoded = self.tokenizer.encode_as_given(distinct, limit, inserted)
         ids = [text.ids if end else text.ids[:-1] for text in encoded]
-        results: dict[str, FirstToken] = {}
-
-        def run(places: Integers) -> FloatArray:
-            rows = [ids[place] for place in places]
-            return self.runner.first(*padded(rows, self.tokenizer.padding), tokens)
-
-        for places, logits in in_batches([len(row) for row in ids], budget(), run, self.name):
-            for place, row in zip(places.tolist(), logits, strict=True):
-                results[distinct[place]] = FirstToken(row, encoded[place].flaws)
+        run = lambda rows, mask, _: self.runner.first(rows, mask, tokens)
+        logits = forwarded(ids, self.tokenizer.padding, budget(), run, self.name)
+        results = {
+            text: FirstToken(row, each.flaws)
+            for text, row, each in zip(distinct, logits, encoded, strict=True)
+        }
         return [results[text] for text in texts]
-
-    def _decoded(
-        self, sources: Sources, of: Integers, ids: Sequence[Integers], most: int
-    ) -> Iterator[tuple[int, FloatArray]]:
-        """The log-probabilities of each target, with its place, `most` of them at a time."""
-
-        def run(places: Integers) -> FloatArray:
-            targets = padded([ids[place] for place in places], self.tokenizer.padding)[0]
-            return self.runner.log_probabilities(sources, of[places], targets)
-
-        # The vocabulary's scores of a token take more memory than all else.
-        room = max(1, min(budget(), budget() * _SCORES // self.runner.vocabulary))
-        lengths = [len(target) for target in ids]
-        batches = in_batches(lengths, room, run, self.name, most=most, progress=False)
-        for places, values in batches:
-            for place, row in zip(places.tolist(), values, strict=True):
-                yield place, row[: lengths[place]]
 
     def _tagged(self, texts: Sequence[str], tag: int | None) -> list[Encoded]:
         encoded = self.tokenizer.encode_as_given(texts)

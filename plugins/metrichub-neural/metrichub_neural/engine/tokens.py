@@ -106,11 +106,10 @@ class Tokenizer:
             special_ids = _usual(backend)
         self.special: dict[str, int] = {**special_ids, **(special or {})}
         # Which no text can become, unless a model has one token for several of them.
-        unknown = self.special.get("unk_token")
         added = backend.get_added_tokens_decoder().items()
-        control = [number for number, token in added if token.special and number != unknown]
-        named_ids = [number for name, number in self.special.items() if name != "unk_token"]
-        self._control = frozenset([*control, *named_ids])
+        control = {number for number, token in added if token.special}
+        named_ids = {number for name, number in self.special.items() if name != "unk_token"}
+        self._control = (control - {self.special.get("unk_token")}) | named_ids
         self._prefix = " " if config.get("model_type") in _PREFIXED else ""
 
     @property
@@ -136,10 +135,9 @@ class Tokenizer:
 
     def encode(self, texts: Sequence[str], limit: int | None = None) -> list[Encoded]:
         """The tokens of each text, without the white space around it; at most `limit` if given."""
-        stripped = [well_formed(text).strip() for text in texts]
+        stripped = [text.strip() for text in texts]
         ready = [f"{self._prefix}{text}" if text else "" for text in stripped]
-        backend = self._cutting(limit) if limit else self._backend
-        return [self._encoded(encoding) for encoding in backend.encode_batch(ready)]
+        return self.encode_as_given(ready, limit)
 
     def encode_as_given(
         self, texts: Sequence[str], limit: int | None = None, inserted: int = 0
