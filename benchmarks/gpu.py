@@ -110,7 +110,7 @@ SHAPES = {
 }
 
 
-class Piece(NamedTuple):
+class Part(NamedTuple):
     """A part of the run: a metric, an official package, or something else, and its models."""
 
     kind: str
@@ -229,7 +229,7 @@ def main(
         options = {"root": root, "texts": texts, "compiled": compiled}
         run = partial(apart, options=options, device=device)
         try:
-            machine = run(Piece("machine", ()), seconds=60 * minutes)
+            machine = run(Part("machine", ()), seconds=60 * minutes)
         except (subprocess.SubprocessError, PieceError) as error:
             raise click.ClickException(str(error)) from error
         pieces = planned(shape, dtype, budget, tiny)
@@ -247,7 +247,7 @@ def main(
 
 
 def measured(
-    pieces: Iterable[Piece], run: Callable[..., Any], end: float
+    pieces: Iterable[Part], run: Callable[..., Any], end: float
 ) -> tuple[dict[str, dict[str, Row]], list[str], bool]:
     """The rows by their tables, the pieces that were left out, and whether one failed.
 
@@ -291,7 +291,7 @@ def measured(
 
 def planned(
     shapes: Sequence[str], dtypes: Sequence[str], budgets: Sequence[int], tiny: bool
-) -> Iterator[Piece]:
+) -> Iterator[Part]:
     """The pieces of a run, the most important ones first, each model written before its first."""
     encoder, causal, seq2seq = "roberta-large", "gpt2-large", "bart-large"
     if tiny:
@@ -313,20 +313,20 @@ def planned(
     for kind, names in chosen:
         for name in names:
             if name not in there:
-                yield Piece("written", (name,))
+                yield Part("written", (name,))
             there.add(name)
         if kind in METRICS:
             for dtype, budget in product(dtypes, budgets or (None,)):
-                yield Piece(kind, names, dtype, budget)
+                yield Part(kind, names, dtype, budget)
         else:
-            yield Piece(kind, names)
+            yield Part(kind, names)
 
 
 class PieceError(Exception):
     """Raised where a piece's process failed, with the last line that it printed."""
 
 
-def apart(piece: Piece, *, options: dict[str, Any], device: str, seconds: float) -> Any:
+def apart(piece: Part, *, options: dict[str, Any], device: str, seconds: float) -> Any:
     """The result of `benchmarks.gpu_pieces` for a piece, in a process of its own.
 
     Raises:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from benchmarks.gpu import METRICS, SHAPES, Cell, Piece, drawn, written
+from benchmarks.gpu import METRICS, SHAPES, Cell, Part, drawn, written
 from metrichub import Hub, load_metric
 
 PACKAGES = ("metrichub", "torch", "transformers", "accelerate")
@@ -36,11 +36,11 @@ FEWER = 1_000
 
 def main() -> None:
     """Print the cells of a piece as JSON."""
-    piece, options = Piece(*json.loads(sys.argv[1])), json.loads(sys.argv[2])
+    piece, options = Part(*json.loads(sys.argv[1])), json.loads(sys.argv[2])
     print(json.dumps(run(piece, **options)))
 
 
-def run(piece: Piece, root: str, texts: int, compiled: bool) -> Any:
+def run(piece: Part, root: str, texts: int, compiled: bool) -> Any:
     """The cells of a piece, each by its fields; or what else it gives, in JSON's types."""
     folders = [Path(root) / name for name in piece.shapes]
     if piece.kind == "machine":
@@ -106,7 +106,7 @@ def loaded(metric: Any) -> Any:
 
 
 def scored(
-    piece: Piece, folder: Path, columns: dict[str, list[str]], *, compiled: bool = False
+    piece: Part, folder: Path, columns: dict[str, list[str]], *, compiled: bool = False
 ) -> Cell:
     """A metric's cell: its model is loaded and warm before the clock starts."""
     metric = metric_of(piece.kind, folder, piece.dtype)
@@ -242,7 +242,7 @@ def together(folders: Sequence[Path], columns: dict[str, list[str]]) -> list[Cel
     return cells
 
 
-def official(piece: Piece, folder: Path, columns: dict[str, list[str]]) -> Cell:
+def official(piece: Part, folder: Path, columns: dict[str, list[str]]) -> Cell:
     """The cell of an official package on the same weights, in 32 bits."""
     load, _, score = watched(partial(OFFICIAL_SCORES[piece.kind], folder))
     loading = host_memory()

@@ -23,7 +23,7 @@ from metrichub.errors import (
     what,
 )
 from metrichub.evaluation.explanation import error_line
-from metrichub.evaluation.kept import measured_once
+from metrichub.evaluation.reuse import measured_once
 from metrichub.evaluation.stats import NOTED, Stats, scored_by
 from metrichub.metric import (
     Array,
@@ -254,7 +254,8 @@ def sample_scores(metric: Metric, rows: Stats) -> dict[str, NDArray[np.float64]]
 def _measured(metric: Metric, view: View) -> Any:
     measure = partial(metric.measure, **view.arguments)  # type: ignore[attr-defined]  # the author's
     with scoring_errors(metric):
-        return measured_once(metric, view, measure)
+        named = metric.resolved().keys() >= {"model", "revision"}
+        return measured_once(metric, view, measure) if named else measure()
 
 
 def _measure_all(metric: Metric, view: View) -> Measured:

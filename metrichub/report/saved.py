@@ -33,11 +33,11 @@ from metrichub.errors import MetrichubError, ReportError, SpecError, what
 from metrichub.evaluation.buckets import BUCKETS, FEW, BucketSizes
 from metrichub.evaluation.explanation import Trace
 from metrichub.evaluation.facts import FACTS
-from metrichub.evaluation.kept import tagged, untagged
 from metrichub.evaluation.measurement import Measurement
 from metrichub.evaluation.result import Result
 from metrichub.evaluation.result_rows import RowsResult
 from metrichub.evaluation.result_sums import SumResult
+from metrichub.evaluation.reuse import tagged, untagged
 from metrichub.evaluation.signature import Signature, prompts_hash
 from metrichub.evaluation.stats import BucketSums, Stats, scored_by
 from metrichub.metric import Array, CorpusMetric, Metric, Unscored, load_metric, load_metrics

@@ -148,8 +148,8 @@ def test_a_piece_is_not_begun_if_the_last_of_its_kind_took_longer_than_is_left(
         return [{**CELL, "name": piece.name}]
 
     monkeypatch.setattr(gpu.time, "monotonic", lambda: now[0])
-    shapes = [gpu.Piece("written", ("tiny",))]
-    shapes += [gpu.Piece("bertscore", ("tiny",), dtype) for dtype in ("float32", "bfloat16")]
+    shapes = [gpu.Part("written", ("tiny",))]
+    shapes += [gpu.Part("bertscore", ("tiny",), dtype) for dtype in ("float32", "bfloat16")]
     # At 90 seconds 40 are left: enough by the rough guess of 20, and too few by the last one.
     tables, left, _ = gpu.measured(shapes, canned, 130)
     assert [*tables["bertscore, tiny"]] == ["float32"]
@@ -160,7 +160,7 @@ def scored(gpu: Any, pieces: Any, folder: Path, name: str, *, compiled: bool = F
     """The cell of 20 pairs by a tiny model, and their columns."""
     path = gpu.written(folder / name, gpu.SHAPES[name])
     columns = pieces.columns_of(20, [path])
-    piece = gpu.Piece(gpu.SHAPES[name].metric, (name,))
+    piece = gpu.Part(gpu.SHAPES[name].metric, (name,))
     return pieces.scored(piece, path, columns, compiled=compiled), columns
 
 

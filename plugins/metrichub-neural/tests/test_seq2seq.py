@@ -98,11 +98,11 @@ def test_targets_are_the_same_where_memory_runs_out(
     once = TorchSeq2Seq.log_probabilities
     sizes: list[int] = []
 
-    def small(self: TorchSeq2Seq, sources: Any, rows: np.ndarray, ids: np.ndarray) -> np.ndarray:
+    def small(self: TorchSeq2Seq, sources: Any, rows: Any, ids: Any, *more: Any) -> np.ndarray:
         sizes.append(ids.size)
         if ids.size > 90:
             raise OutOfMemory("toy")
-        return once(self, sources, rows, ids)
+        return once(self, sources, rows, ids, *more)
 
     model = loaded(folder)
     expected = model.targets(PAIRS)

@@ -92,7 +92,7 @@ def test_scores_are_the_same_in_any_batch(
     model: Path, budget: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(classifier, "budget", lambda: budget)
-    monkeypatch.setattr(classifier, "PORTION", 7)
+    monkeypatch.setattr("metrichub_neural.engine.store.portion", lambda: 7)
     forget()
     row = ZERO_SHOT[0]
     order = random.Random(budget).sample([0, 1] * 4, 8)

@@ -91,7 +91,7 @@ class Mauve(WholeMetric, CorpusMetric):
         return compared(_points(rows), settings)
 
     def samples(self, rows: Sequence[Row]) -> Mapping[str, Sequence[float]]:
-        """None for a sample alone, which is no distribution."""
+        """Only `nan`: a sample alone has no distribution."""
         return {output: [float("nan")] * len(rows) for output in self.outputs()}
 
     def notes_of_rows(self, rows: Sequence[Row]) -> Sequence[str]:

@@ -12,8 +12,8 @@ import pytest
 
 from metrichub import Hub
 from metrichub.authoring import CorpusMetric, Measured, Metric, Unscored
-from metrichub.evaluation import kept
-from metrichub.evaluation.kept import _code_of as code_of
+from metrichub.evaluation import reuse
+from metrichub.evaluation.reuse import _code_of as code_of
 from metrichub.models.store import store
 
 
@@ -66,8 +66,8 @@ def calls(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[list[str]]:
     """The texts of each call; all are kept, as if they took long and came with this package."""
     monkeypatch.setenv("METRICHUB_CACHE", str(tmp_path))
     monkeypatch.setenv("METRICHUB_NO_CACHE", "")
-    monkeypatch.setattr(kept, "_SECONDS", 0.0)
-    monkeypatch.setattr(kept, "_code_of", lambda _: "of a package")
+    monkeypatch.setattr(reuse, "_SECONDS", 0.0)
+    monkeypatch.setattr(reuse, "_code_of", lambda _: "of a package")
     Modeled.calls.clear()
     return Modeled.calls
 
@@ -99,7 +99,7 @@ def test_an_interrupted_run_goes_on(
 
 
 def other_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept, "_code_of", lambda _: "other")
+    monkeypatch.setattr(reuse, "_code_of", lambda _: "other")
 
 
 def nothing_kept(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,7 +107,7 @@ def nothing_kept(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept, "_SECONDS", 60.0)
+    monkeypatch.setattr(reuse, "_SECONDS", 60.0)
     store().clear("toy")
 
 
@@ -117,7 +117,7 @@ def unusable(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def in_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept, "_code_of", lambda _: None)
+    monkeypatch.setattr(reuse, "_code_of", lambda _: None)
 
 
 @pytest.mark.parametrize("change", [other_code, nothing_kept, quick, unusable, in_a_notebook])

@@ -1,4 +1,4 @@
-"""Kept measurements: what a model on this machine gave for texts, in the store of judges' answers.
+"""Reuse: what a model on this machine gave for texts before, in the store of judges' answers.
 
 A run that was killed goes on where it was, and texts that were scored once aren't read again.
 """
@@ -32,22 +32,18 @@ _KINDS: dict[str, Callable[..., Any]] = {kind.__name__: kind for kind in (Measur
 def measured_once(metric: Metric, view: View, measure: Callable[[], Any]) -> Any:
     """The result of `measure`, or that of an earlier run of the same model and code on these texts.
 
-    Only results of a model whose files are known by a hash are kept, unless METRICHUB_NO_CACHE is
-    set; where the store can't be used, none are.
+    The metric resolves its model, and the revision of its files. Nothing is kept for code in no
+    package, with METRICHUB_NO_CACHE, or where the store can't be used.
     """
-    resolved = metric.resolved()
     code = _code_of(type(metric).__module__.partition(".")[0])
-    off = bool(os.environ.get("METRICHUB_NO_CACHE"))
-    if not {"model", "revision"} <= resolved.keys() or code is None or off:
+    if code is None or os.environ.get("METRICHUB_NO_CACHE"):
         return measure()
-    from importlib_metadata import PackageNotFoundError
-
     from metrichub.models import store
     from metrichub.models.usage import Answer
 
-    answers = None
-    with suppress(JudgeUnavailable, PackageNotFoundError):
-        key, answers = _key(metric, view, code), store.store()
+    key, answers = _key(metric, view, code), None
+    with suppress(JudgeUnavailable):
+        answers = store.store()
         if answer := answers.get(key):
             return untagged(json.loads(answer.reply))
     start = perf_counter()
@@ -55,16 +51,15 @@ def measured_once(metric: Metric, view: View, measure: Callable[[], Any]) -> Any
     if answers is not None and perf_counter() - start >= _SECONDS:
         # A row of a type that JSON doesn't have isn't kept.
         with suppress(JudgeUnavailable, TypeError):
-            answers.put(key, str(resolved["model"]), Answer(json.dumps(tagged(result)), 0, 0))
+            answer = Answer(json.dumps(tagged(result)), 0, 0)
+            answers.put(key, str(metric.resolved()["model"]), answer)
     return result
 
 
 def _key(metric: Metric, view: View, code: str) -> str:
     """The hash of the texts, of all that the metric is, and of the code that runs it."""
-    import importlib_metadata
-
-    versions = map(importlib_metadata.version, sorted(required_names(metric.requires())))
-    definition = metric.label(), metric.card.definition, code, [*versions]
+    runs_it = code, _code_of("metrichub"), _versions(tuple(metric.requires()))
+    definition = metric.label(), metric.card.definition, *runs_it
     digest = hashlib.sha256(repr(definition).encode())
     for name, column in view.arguments.items():
         digest.update(repr((name, list(column))).encode("utf-8", "surrogatepass"))
@@ -79,6 +74,18 @@ def _code_of(package: str) -> str | None:
         return None
     files = sorted(path.parent.rglob("*.py"))
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+
+
+@cache
+def _versions(requirements: tuple[str, ...]) -> tuple[str, ...]:
+    """The versions of what is required, and of what the core requires without an extra."""
+    from importlib_metadata import PackageNotFoundError, distributions, requires
+
+    core: list[str] = []
+    with suppress(PackageNotFoundError):
+        core = [text for text in requires("metrichub") or () if "extra ==" not in text]
+    names = sorted(required_names([*requirements, *core]))
+    return tuple(each.version for name in names for each in distributions(name=name))
 
 
 def tagged(value: object) -> object:
