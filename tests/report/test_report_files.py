@@ -27,9 +27,10 @@ from metrichub.errors import ReportError
 from metrichub.evaluation.explanation import Trace
 from metrichub.evaluation.measurement import with_facts
 from metrichub.evaluation.result_rows import RowsResult
+from metrichub.evaluation.reuse import tagged, untagged
 from metrichub.metric import CorpusMetric, Unscored
 from metrichub.models.usage import Usage
-from metrichub.report.saved import _tagged, _untagged, file_text, load_if_report
+from metrichub.report.saved import file_text, load_if_report
 from tests.report.test_report import METRICS, Pairs, assert_same, batches, evaluate, facts
 from tests.toy_metrics import Errors, InContext, Overlap, Variety
 
@@ -147,9 +148,9 @@ def test_arrays_and_numbers_that_json_lacks_come_back_in_rows(path: Path) -> Non
         np.testing.assert_array_equal(loaded["in"], row, strict=True)
     for infinite in (float("inf"), float("-inf"), float("nan")):
         given_row = [infinite, (1, {2: infinite}), 0.5, True, None, "x"]
-        tagged = _tagged(given_row)
+        row = tagged(given_row)
         json.dumps(tagged, allow_nan=False)
-        assert str(_untagged(tagged)) == str(given_row)
+        assert str(untagged(row)) == str(given_row)
 
 
 @pytest.mark.parametrize(

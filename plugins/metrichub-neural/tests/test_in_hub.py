@@ -22,7 +22,6 @@ from metrichub_neural.engine import models
 from toys import texts
 
 from metrichub import Hub, Report, load_metric
-from metrichub.evaluation import reuse
 
 PREDICTIONS, REFERENCES = texts(24, seed=3), texts(24, seed=4)
 ROWS = [
@@ -80,7 +79,7 @@ def test_what_models_gave_is_not_asked_of_them_again(
     hub = Hub([metric for metric in hub.metrics if metric.name not in others])
     monkeypatch.setenv("METRICHUB_CACHE", str(tmp_path))
     monkeypatch.setenv("METRICHUB_NO_CACHE", "")
-    monkeypatch.setattr(reuse, "_SECONDS", 0.0)
+    monkeypatch.setattr("metrichub.evaluation.reuse._SECONDS", 0.0)
     first = hub.evaluate(ROWS)
     models.forget()
     monkeypatch.setattr(models, "_MODELS", None)

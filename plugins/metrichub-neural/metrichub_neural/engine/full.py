@@ -65,14 +65,16 @@ class TorchModel:
         """
         with LOCK:
             outputs, narrow = self._once(forward), self.model.dtype
-            if not self._torch.isfinite(outputs).all() and narrow != self._torch.float32:
+            is_finite = bool(self._torch.isfinite(outputs).all())
+            if not is_finite and narrow != self._torch.float32:
                 try:
                     with within_memory():
                         self.model.float()
                     outputs = self._once(forward)
                 finally:
                     self.model.to(narrow)
-            check_finite(bool(self._torch.isfinite(outputs).all()), self.name)
+                is_finite = bool(self._torch.isfinite(outputs).all())
+            check_finite(is_finite, self.name)
             return outputs
 
     def rows_there(self, forward: Callable[[Any], Any], mask: Integers) -> list[Any]:
