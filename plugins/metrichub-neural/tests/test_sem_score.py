@@ -151,6 +151,13 @@ LAYOUTS: dict[str, tuple[dict[str, str], dict[str, Any]]] = {
         {"Transformer": "", "Pooling": "1_Pooling"},
         {"sentence_bert_config.json": {"max_seq_length": 9, "do_lower_case": True}},
     ),
+    "longer than its tokenizer says": (
+        {"Transformer": "", "Pooling": "1_Pooling"},
+        {
+            "sentence_bert_config.json": {"max_seq_length": 20},
+            "tokenizer_config.json": {"model_max_length": 4},
+        },
+    ),
 }
 POOLINGS: dict[str, dict[str, Any]] = {
     mode: {"embedding_dimension": 32, "pooling_mode": mode, "include_prompt": True}

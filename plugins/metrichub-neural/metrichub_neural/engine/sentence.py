@@ -58,8 +58,7 @@ def pooling_of(files: ModelFiles) -> Pooling:
 
 def sentence_limit(files: ModelFiles) -> int:
     """How many tokens of a text are read."""
-    longest = _reading_of(files).get("max_seq_length")
-    return min(limit_of(files), int(longest or limit_of(files)))
+    return limit_of(files, longest=_reading_of(files).get("max_seq_length"))
 
 
 def _settings(files: ModelFiles, name: str) -> dict[str, Any]:

@@ -302,16 +302,21 @@ def _normalizer(pieces: Path) -> Any:
     return normalizers.Sequence([*mapped, *spaces])
 
 
-def limit_of(files: ModelFiles, config: Mapping[str, Any] | None = None) -> int:
-    """How many tokens a text may have: the fewer of the model's positions and the tokenizer's."""
+def limit_of(
+    files: ModelFiles, config: Mapping[str, Any] | None = None, longest: object = None
+) -> int:
+    """How many tokens a text may have: the fewer of the model's positions and the tokenizer's.
+
+    `longest` replaces what the tokenizer's settings say.
+    """
     config = read_config(files) if config is None else config
-    settings = read_json(files, "tokenizer_config.json")
+    longest = longest or read_json(files, "tokenizer_config.json").get("model_max_length")
     limits: list[int] = [_UNLIMITED]
     positions: object = config.get("max_position_embeddings") or config.get("n_positions")
     # T5 and DeBERTa have positions relative to each other.
     if isinstance(positions, int) and positions > 0 and config.get("model_type") != "t5":
         limits.append(positions - 2 * (config.get("model_type") in _OFFSET))
-    if isinstance(longest := settings.get("model_max_length"), (int, float)) and longest > 0:
+    if isinstance(longest, (int, float)) and longest > 0:
         limits.append(int(longest))
     return min(limits)
 
