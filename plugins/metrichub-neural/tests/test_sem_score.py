@@ -112,20 +112,34 @@ def test_a_pickled_dense_layer_is_converted_with_the_rest(labse: Path, tmp_path:
 
 
 @pytest.mark.parametrize(
-    ("file", "message"),
+    ("file", "old", "new", "message"),
     [
         (
             "modules.json",
+            "Normalize",
+            "CNN",
             "has the module sentence_transformers.models.CNN in place 3, which isn't known",
         ),
-        ("2_Dense/config.json", "has the activation 'Softsign', which isn't known"),
+        (
+            "2_Dense/config.json",
+            "Tanh",
+            "Softsign",
+            "has the activation 'Softsign', which isn't known",
+        ),
+        (
+            "config.json",
+            '"model_type": "bert"',
+            '"model_type": "bart", "is_encoder_decoder": true',
+            "is a bart, whose decoder sentence-transformers runs too",
+        ),
     ],
 )
-def test_what_is_not_known_is_refused(labse: Path, tmp_path: Path, file: str, message: str) -> None:
+def test_what_is_not_known_is_refused(
+    labse: Path, tmp_path: Path, file: str, old: str, new: str, message: str
+) -> None:
     folder = tmp_path / "model"
     shutil.copytree(labse, folder)
-    text = (folder / file).read_text().replace("Normalize", "CNN").replace("Tanh", "Softsign")
-    (folder / file).write_text(text)
+    (folder / file).write_text((folder / file).read_text().replace(old, new))
     with pytest.raises(ModelError, match=message):
         Hub(load_metric("sem_score", model=str(folder)))(predictions=["a"], references=["b"])
 

@@ -12,7 +12,7 @@ from metrichub.authoring import Array
 from metrichub.errors import ModelError
 from metrichub_neural.engine.encoder import Choice, encoder_of
 from metrichub_neural.engine.reduction import Pooling, Reduction
-from metrichub_neural.engine.tokens import limit_of, read_json
+from metrichub_neural.engine.tokens import limit_of, read_config, read_json
 from metrichub_neural.local_models import ModelFiles, modules_of
 
 _MODES: dict[str, Pooling] = {"mean": "mean", "cls": "first", "max": "max"}
@@ -25,6 +25,8 @@ _ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
 _FIRST = ("Transformer", "Pooling")
 """The modules that each model begins with."""
 _INPUT = "sentence_embedding"
+_ENCODERS = ("t5", "mt5", "umt5")
+"""Kinds of models with a decoder of which sentence-transformers runs the encoder alone."""
 _Step = Callable[[Array], Array]
 
 
@@ -97,6 +99,13 @@ class SentenceModel:
 
     def __init__(self, choice: Choice, pooling: Pooling) -> None:
         files = choice.files
+        config = read_config(files)
+        kind = config.get("model_type")
+        if config.get("is_encoder_decoder") and kind not in _ENCODERS:
+            raise ModelError(
+                f"{files.name} is a {kind}, whose decoder sentence-transformers runs too, which "
+                "isn't done here"
+            )
         self._encoder, self._reduction = encoder_of(choice), Reduction(pooling, as_given=True)
         self._limit, self._steps = sentence_limit(files), _steps_of(files)
         self._prompt, self._lowers = (
