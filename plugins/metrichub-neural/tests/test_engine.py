@@ -304,7 +304,7 @@ def test_a_tokenizer_with_more_tokens_than_vectors_is_refused(bert: Path) -> Non
         load_tokenizer(files, {**read_config(files), "vocab_size": 50})
 
 
-def test_layers_that_the_config_leaves_out_and_weights_that_are_no_numbers_are_refused(
+def test_weights_that_would_be_left_out_and_those_that_are_no_numbers_are_refused(
     tmp_path: Path,
 ) -> None:
     from safetensors.torch import load_file, save_file
@@ -317,6 +317,11 @@ def test_layers_that_the_config_leaves_out_and_weights_that_are_no_numbers_are_r
         Hub(metric)(predictions=["a"], references=["b"])
     (folder / "config.json").write_text(json.dumps(config))
     weights = load_file(folder / "model.safetensors")
+    distances = "bert.encoder.layer.1.attention.self.distance_embedding.weight"
+    more = {**weights, distances: toys.torch.ones(9, 8)}
+    save_file(more, folder / "model.safetensors", {"format": "pt"})
+    with pytest.raises(ModelError, match=rf"{distances}, which transformers 5 leaves out"):
+        Hub(metric)(predictions=["a"], references=["b"])
     weights["bert.encoder.layer.1.output.dense.bias"][3] = float("nan")
     save_file(weights, folder / "model.safetensors", {"format": "pt"})
     with pytest.raises(ModelError, match=r"aren't finite in torch.float32: encoder\.layer\.1"):

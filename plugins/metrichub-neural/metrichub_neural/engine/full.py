@@ -25,6 +25,7 @@ _ONLY_ENCODERS = ("bert", "camembert", "mobilebert", "roberta", "xlm-roberta", "
 """Kinds of models whose class would add a layer on top that no metric here reads."""
 _LAYER = re.compile(r"\.\d+\.")
 """The first number in a weight's name, which is its layer's."""
+_DISTANCES = ".distance_embedding."
 _INDEX = "model.safetensors.index.json"
 _STACKS = (
     *("encoder.layer", "encoder.block", "encoder.layers", "transformer.layer"),
@@ -236,7 +237,7 @@ def load_model(auto: str, files: ModelFiles, dtype: str, **more: Any) -> Any:
 
 
 def _check_weights(model: Any, left: Sequence[str], name: str) -> None:
-    """Refuse weights that aren't numbers, and layers of the file that the model was made without.
+    """Refuse weights that aren't numbers, and layers or positions that the model is made without.
 
     `left` are the names of those that it didn't take.
     """
@@ -253,6 +254,9 @@ def _check_weights(model: Any, left: Sequence[str], name: str) -> None:
             raise ModelError(f"{name} has weights that aren't finite in {weight.dtype}: {key}")
 
 
+        # BERT's positions relative to each other, of which transformers 5 knows nothing.
+        if _DISTANCES in key:
+            raise ModelError(f"{name} has weights for {key}, which transformers 5 leaves out")
 def _reason(error: Exception, files: ModelFiles) -> str:
     """Why a model can't be read, where what the libraries say is of no help."""
     text = " ".join(str(error).split())
