@@ -19,7 +19,7 @@ from metrichub_neural.engine.flaws import CONTROL, CUT
 from metrichub_neural.engine.full import libraries, quiet
 from metrichub_neural.local_models import ModelFiles
 
-_PREFIXED = ("gpt2", "roberta")
+_PREFIXED = ("data2vec-text", "gpt2", "ibert", "roberta", "roberta-prelayernorm")
 """Kinds of models whose words carry the space before them, the first word's too."""
 _OFFSET = ("camembert", "longformer", "mpnet", "roberta", "xlm-roberta", "xlm-roberta-xl")
 """Kinds of models whose positions start after that of the padding."""
