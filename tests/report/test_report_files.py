@@ -28,7 +28,7 @@ from metrichub.evaluation.explanation import Trace
 from metrichub.evaluation.measurement import with_facts
 from metrichub.evaluation.result_rows import RowsResult
 from metrichub.evaluation.reuse import tagged, untagged
-from metrichub.metric import CorpusMetric, Unscored
+from metrichub.metric import CorpusMetric
 from metrichub.models.usage import Usage
 from metrichub.report.saved import file_text, load_if_report
 from tests.report.test_report import METRICS, Pairs, assert_same, batches, evaluate, facts
@@ -149,13 +149,13 @@ def test_arrays_and_numbers_that_json_lacks_come_back_in_rows(path: Path) -> Non
     for infinite in (float("inf"), float("-inf"), float("nan")):
         given_row = [infinite, (1, {2: infinite}), 0.5, True, None, "x"]
         row = tagged(given_row)
-        json.dumps(tagged, allow_nan=False)
+        json.dumps(row, allow_nan=False)
         assert str(untagged(row)) == str(given_row)
 
 
 @pytest.mark.parametrize(
     "row",
-    [{1, 2}, object(), b"a", np.array([{1}]), np.array([1j]), Unscored("x")],
+    [{1, 2}, object(), b"a", np.array([{1}]), np.array([1j])],
     ids=lambda row: type(row).__name__,
 )
 def test_rows_that_json_cannot_hold_are_refused_and_what_was_there_stays(
