@@ -53,6 +53,9 @@ _SIZE: dict[str, Any] = {
 ARCHITECTURES: dict[str, dict[str, Any]] = {
     "bert": _SIZE,
     "electra": {**_SIZE, "embedding_size": 32},
+    "convbert": {**_SIZE, "embedding_size": 32},
+    "mobilebert": {**_SIZE, "intra_bottleneck_size": 32, "normalization_type": "layer_norm"},
+    "fnet": _SIZE,
     "albert": {**_SIZE, "embedding_size": 16},
     "mpnet": {**_SIZE, "max_position_embeddings": LIMIT + 2},
     "deberta-v2": {**_SIZE, "relative_attention": True, "pos_att_type": ["p2c", "c2p"]},

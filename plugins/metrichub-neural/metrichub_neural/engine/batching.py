@@ -30,6 +30,8 @@ Batch = tuple[Integers, Integers]
 
 _FILLED = 8
 """A batch takes this part of the budget in any case: smaller ones are slower by the token."""
+_SEE_PADDING = ("convbert", "fnet", "mobilebert")
+"""Kinds of models that mix a text's tokens with the padding behind them."""
 
 
 _span: ContextVar[tuple[float, float]] = ContextVar("span", default=(0.0, 1.0))
@@ -163,6 +165,11 @@ def forwarded(
             # A copy, so that the batch's memory can go.
             outputs[place] = output.copy() if isinstance(output, np.ndarray) else output
     return outputs
+
+
+def most_texts(kind: object) -> int | None:
+    """How many texts a batch may have for a kind of model; None for any number."""
+    return 1 if kind in _SEE_PADDING else None
 
 
 def _evenly(tokens: Integers, budget: int) -> int:

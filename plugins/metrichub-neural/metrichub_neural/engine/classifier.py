@@ -111,7 +111,8 @@ class Classifier:
             return self.activate(self.runner.forward(ids, mask, types).astype(np.float64))
 
         rows = [text.ids for text in encoded]
-        scores = forwarded(rows, self.tokenizer.padding, budget(), run, self.name)
+        most, padding = self.runner.most, self.tokenizer.padding
+        scores = forwarded(rows, padding, budget(), run, self.name, most=most)
         return [
             Classified(row, len(text.ids), text.flaws)
             for text, row in zip(encoded, scores, strict=True)

@@ -65,7 +65,13 @@ class TextVector(NamedTuple):
 
 
 class Runner(Protocol):
-    """The interface of an encoder in either engine."""
+    """The interface of an encoder in either engine.
+
+    Attributes:
+        most: How many texts a batch may have; None for any number.
+    """
+
+    most: int | None
 
     def forward(self, ids: Integers, mask: Integers) -> FloatArray:
         """The vectors of every token of a batch, (b, l, d)."""
@@ -247,7 +253,8 @@ class Encoder:
             return [row[:n] for row, n in zip(outputs, mask.sum(axis=1).tolist(), strict=True)]
 
         rows = [text.ids for text in encoded]
-        return forwarded(rows, self.tokenizer.padding, budget(), run, self.name)
+        most, padding = self.runner.most, self.tokenizer.padding
+        return forwarded(rows, padding, budget(), run, self.name, most=most)
 
 
 def _joined(texts: Sequence[Encoded], between: Integers, limit: int) -> Encoded:

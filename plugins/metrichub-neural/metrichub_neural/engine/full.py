@@ -14,7 +14,7 @@ import numpy as np
 from metrichub.errors import MissingDependency, ModelError
 from metrichub.text import Integers
 from metrichub_neural.convert import other_than_weights
-from metrichub_neural.engine.batching import FloatArray, OutOfMemory, check_finite
+from metrichub_neural.engine.batching import FloatArray, OutOfMemory, check_finite, most_texts
 from metrichub_neural.engine.machine import device, threads
 from metrichub_neural.engine.models import LOCK
 from metrichub_neural.engine.reduction import Reduction
@@ -38,7 +38,11 @@ _MEMORY = ("out of memory", "defaultcpuallocator", "_status_alloc_failed")
 
 
 class TorchModel:
-    """A model in PyTorch on this machine's device, which runs a batch at a time."""
+    """A model in PyTorch on this machine's device, which runs a batch at a time.
+
+    Attributes:
+        most: How many texts a batch may have; None for any number.
+    """
 
     def __init__(self, model: Any, name: str) -> None:
         import torch
@@ -47,6 +51,7 @@ class TorchModel:
             torch.set_num_threads(few)
         self.model, self.name = model.eval().to(device()), name
         self.nbytes = sum(part.nbytes for part in (*model.parameters(), *model.buffers()))
+        self.most = most_texts(model.config.model_type)
         self._torch = torch
 
     def tensor(self, array: Integers) -> Any:
@@ -249,14 +254,14 @@ def _check_weights(model: Any, left: Sequence[str], name: str) -> None:
         # By its name in the model, and below what a model with a head puts before it.
         if first in taken or first.partition(".")[2] in taken:
             raise ModelError(f"{name} has weights for {key}: more layers than its config.json says")
+        # BERT's positions relative to each other, of which transformers 5 knows nothing.
+        if _DISTANCES in key:
+            raise ModelError(f"{name} has weights for {key}, which transformers 5 leaves out")
     for key, weight in model.named_parameters():
         if not torch.isfinite(weight).all():
             raise ModelError(f"{name} has weights that aren't finite in {weight.dtype}: {key}")
 
 
-        # BERT's positions relative to each other, of which transformers 5 knows nothing.
-        if _DISTANCES in key:
-            raise ModelError(f"{name} has weights for {key}, which transformers 5 leaves out")
 def _reason(error: Exception, files: ModelFiles) -> str:
     """Why a model can't be read, where what the libraries say is of no help."""
     text = " ".join(str(error).split())

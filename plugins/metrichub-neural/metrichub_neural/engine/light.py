@@ -8,9 +8,10 @@ import numpy as np
 
 from metrichub.errors import ModelError
 from metrichub.text import Integers
-from metrichub_neural.engine.batching import FloatArray, OutOfMemory, check_finite
+from metrichub_neural.engine.batching import FloatArray, OutOfMemory, check_finite, most_texts
 from metrichub_neural.engine.machine import threads
 from metrichub_neural.engine.reduction import Reduction
+from metrichub_neural.engine.tokens import read_config
 from metrichub_neural.local_models import ModelFiles
 
 REQUIRES = ("onnxruntime>=1.20",)
@@ -40,7 +41,7 @@ class OnnxModel:
         except Exception as error:
             reason = " ".join(str(error).split())
             raise ModelError(f"{files.name} can't be read from {path}: {reason}") from error
-        self.name = files.name
+        self.name, self.most = files.name, most_texts(read_config(files).get("model_type"))
         # Large models have their numbers in a file beside it.
         self.nbytes = sum(file.stat().st_size for file in path.parent.glob(f"{path.name}*"))
         self._inputs = {entry.name for entry in self._session.get_inputs()}

@@ -116,7 +116,8 @@ class Masked:
             return owners, self.runner.forward(ids, mask, columns, shares, temperature)
 
         lengths = [len(texts[each.text][0]) for each in places]
-        for _, (owners, parts) in in_batches(lengths, budget(), run, self.name):
+        most = self.runner.most
+        for _, (owners, parts) in in_batches(lengths, budget(), run, self.name, most=most):
             for owner, part in zip(owners, parts, strict=True):
                 sums[owner] = sums.get(owner, 0) + part.astype(np.float64)
         blank = np.full(1, np.nan, np.float32)
