@@ -9,6 +9,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+import toys
+from metrichub_neural.engine.masked import masked_of
+from metrichub_neural.local_models import find_model
 from neural_vectors import rows, torch, write_model, write_setup_words
 
 from metrichub import Hub, ModelError, ParameterError, load_metric
@@ -73,6 +76,22 @@ def _twice_sorted(texts: list[str]) -> list[str]:
     order = torch.tensor([len(text.split()) + 2 for text in texts]).argsort().tolist()
     by_length = [texts[place] for place in order]
     return [by_length[place] for place in order]
+
+
+def test_texts_are_read_as_they_are(tmp_path: Path) -> None:
+    folder = toys.write_model(tmp_path / "model", "roberta", "AutoModelForMaskedLM")
+    tokens = toys.write_bytes(folder)
+    model = masked_of(find_model(str(folder), needed_by="test"), "float32")
+    texts = ["the cat", " the cat", "the cat\n"]
+    assert [text.ids.tolist() for text in model.encoded(texts)] == list(map(tokens, texts))
+    ids = torch.tensor([tokens(texts[0])] * 7)
+    places = torch.arange(7)
+    ids[places, places + 1] = toys.SPECIAL.index("[MASK]")
+    with torch.no_grad():
+        logits = model.runner.model(input_ids=ids).logits[places, places + 1]
+    expected = torch.softmax(logits / 0.5, -1).mean(0).numpy()
+    (result,) = model.distributions(texts[:1], lambda ids: np.ones(len(ids)), 0.5)
+    np.testing.assert_allclose(result, expected, atol=1e-6)
 
 
 def test_what_has_no_distribution_is_said(roberta: Path) -> None:

@@ -16,7 +16,7 @@ from metrichub_neural.engine.full import TorchModel, load_model
 from metrichub_neural.engine.machine import budget
 from metrichub_neural.engine.models import loaded_once
 from metrichub_neural.engine.store import Store
-from metrichub_neural.engine.tokens import Tokenizer, load_tokenizer, read_config
+from metrichub_neural.engine.tokens import Encoded, Tokenizer, load_tokenizer, read_config
 from metrichub_neural.local_models import ModelFiles
 
 _FRAME = ("cls_token", "sep_token", "pad_token")
@@ -70,6 +70,10 @@ class Masked:
         self._mask = tokenizer.special["mask_token"]
         self._store = Store()
 
+    def encoded(self, texts: Sequence[str]) -> list[Encoded]:
+        """The tokens of each text with the white space that it has; a blank one has none."""
+        return self.tokenizer.encode_as_given([text if text.strip() else "" for text in texts])
+
     def distributions(
         self,
         texts: Sequence[str],
@@ -81,7 +85,7 @@ class Masked:
         `weights` gives those of a text's tokens; where all are 0, all are equal. The tokens that
         frame a text have no part in it; a text without others has `nan`.
         """
-        encoded = self.tokenizer.encode(texts)
+        encoded = self.encoded(texts)
         named: dict[str, tuple[Integers, Array]] = {}
         keys = []
         for text in encoded:

@@ -79,19 +79,19 @@ class InfoLm(WholeMetric, MeanOfWeighted):
         """Each pair of texts that have tokens."""
         rows = list(zip(prediction, reference, strict=True))
         texts = list(dict.fromkeys(text for row in rows for text in row))
-        encoded = zip(texts, self._model().tokenizer.encode(texts), strict=True)
+        encoded = zip(texts, self._model().encoded(texts), strict=True)
         blank = {text for text, each in encoded if each.added.all()}
         return [_row(row, blank) for row in rows]
 
     def notes_of_rows(self, rows: Sequence[Row]) -> Sequence[str]:
         """How many texts were longer than the model takes."""
         try:
-            tokenizer = self._model().tokenizer
+            model = self._model()
         # A report may be read where the model isn't.
         except (ModelError, ImportError):
             return ()
         read = {
-            kind: tokenizer.encode([row[side] for row in rows])
+            kind: model.encoded([row[side] for row in rows])
             for side, kind in enumerate(("predictions", "references"))
         }
         return self.notes_of_texts(**read)
@@ -116,7 +116,7 @@ class InfoLm(WholeMetric, MeanOfWeighted):
         model = self._model()
         weights: Callable[[Integers], Array] = lambda ids: np.ones(len(ids))
         if self.idf:
-            weights = Frequencies.of(text.ids for text in model.tokenizer.encode(texts)).weights
+            weights = Frequencies.of(text.ids for text in model.encoded(texts)).weights
         return model.distributions(texts, weights, self.temperature)
 
     def _model(self) -> Masked:
