@@ -20,7 +20,7 @@ from toys import texts
 from metrichub import Hub, MissingDependency, MissingModel, ModelError, Report, load_metric
 from metrichub.testing import MetricContract
 
-TEXTS = [*texts(25, 8), "", "  a cat \n", "cat " * 60]
+TEXTS = [*texts(24, 8), "", "  a cat \n", "cat " * 60, "a [SEP] cat"]
 KINDS: dict[str, tuple[str, dict[str, Any]]] = {
     "softmax": ("bert", {"id2label": {0: "Fine", 1: "HATE", 2: "x"}}),
     "several at once": (
@@ -28,6 +28,7 @@ KINDS: dict[str, tuple[str, dict[str, Any]]] = {
         {"id2label": {0: "hate", 1: "threat"}, "problem_type": "multi_label_classification"},
     ),
     "one alone": ("electra", {"id2label": {0: "hate"}}),
+    "by the last end token": ("bart", {"id2label": {0: "hate", 1: "fine"}}),
 }
 AUTO = "AutoModelForSequenceClassification"
 

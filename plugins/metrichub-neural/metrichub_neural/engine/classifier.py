@@ -50,6 +50,15 @@ class TorchClassifier(TorchModel):
 
     def forward(self, ids: Integers, mask: Integers, types: Integers | None) -> FloatArray:
         """The score of each label before it is a probability, (b, labels)."""
+        if not self.model.config.is_encoder_decoder:
+            return self._scores(ids, mask, types)
+        # BART reads a text's last end token, and takes no texts together that have more and fewer.
+        ends = (ids == self.model.config.eos_token_id).sum(axis=1)
+        rows = [np.flatnonzero(ends == number) for number in np.unique(ends)]
+        parts = [self._scores(ids[at], mask[at], None) for at in rows]
+        return np.asarray(np.concatenate(parts)[np.argsort(np.concatenate(rows))])
+
+    def _scores(self, ids: Integers, mask: Integers, types: Integers | None) -> FloatArray:
         inputs = {"input_ids": self.tensor(ids), "attention_mask": self.tensor(mask)}
         if types is not None:
             inputs["token_type_ids"] = self.tensor(types)
