@@ -146,6 +146,7 @@ def test_what_is_not_known_is_refused(
 
 # Folders, as the versions of sentence-transformers write them.
 
+PROMPTS = "config_sentence_transformers.json"
 BOOLEANS = {"word_embedding_dimension": 32, "pooling_mode_mean_sqrt_len_tokens": False}
 LAYOUTS: dict[str, tuple[dict[str, str], dict[str, Any]]] = {
     # Where each module is, and other files beside them.
@@ -164,6 +165,10 @@ LAYOUTS: dict[str, tuple[dict[str, str], dict[str, Any]]] = {
     "in lower case": (
         {"Transformer": "", "Pooling": "1_Pooling"},
         {"sentence_bert_config.json": {"max_seq_length": 9, "do_lower_case": True}},
+    ),
+    "in five dimensions": (
+        {"Transformer": "", "Pooling": "1_Pooling"},
+        {"config_sentence_transformers.json": {"truncate_dim": 5}},
     ),
     "longer than its tokenizer says": (
         {"Transformer": "", "Pooling": "1_Pooling"},
@@ -224,7 +229,9 @@ def test_a_folder_is_read_as_it_was_written(
         alone = hidden(bert, prompt + text, 3)
         if layout == "in lower case":
             alone = hidden(bert, " ".join(text.lower().split()[:7]), 3)
-        np.testing.assert_allclose(vector, pooled(alone, pooling.split()[0]), atol=1e-6)
+        dimensions = 5 if layout == "in five dimensions" else None
+        wide = pooled(alone, pooling.split()[0])[:dimensions]
+        np.testing.assert_allclose(vector, wide / np.linalg.norm(wide), atol=1e-6)
     assert not result[-1].any()
     assert load_metric("sem_score", model=str(folder)).files().root == folder  # type: ignore[attr-defined]  # of metrics with a whole model
 
@@ -236,17 +243,21 @@ def test_a_folder_is_read_as_it_was_written(
         ({"pooling_mode": ["cls", "mean"]}, {}, "pools by cls, mean; choose pooling='mean'"),
         (
             {"pooling_mode": "mean", "include_prompt": False},
-            {"prompts": {"q": "a"}, "default_prompt_name": "q"},
+            {PROMPTS: {"prompts": {"q": "a"}, "default_prompt_name": "q"}},
             "leaves its prompt out of the pooling",
         ),
-        ({"pooling_mode": "mean"}, {"default_prompt_name": "q"}, "has no prompt 'q'"),
+        ({"pooling_mode": "mean"}, {PROMPTS: {"default_prompt_name": "q"}}, "has no prompt 'q'"),
+        (
+            {"pooling_mode": "mean"},
+            {"sentence_bert_config.json": {"tokenizer_args": {"model_max_length": 4}}},
+            "has tokenizer_args in sentence_bert_config.json, which isn't known",
+        ),
     ],
 )
-def test_other_pooling_and_prompts_are_refused(
-    bert: Path, tmp_path: Path, pooling: object, files: object, message: str
+def test_other_pooling_prompts_and_arguments_are_refused(
+    bert: Path, tmp_path: Path, pooling: object, files: dict[str, Any], message: str
 ) -> None:
-    places, more = LAYOUTS["2.x"][0], {"config_sentence_transformers.json": files}
-    folder = written(tmp_path / "model", bert, places, pooling, more)
+    folder = written(tmp_path / "model", bert, LAYOUTS["2.x"][0], pooling, files)
     with pytest.raises(ModelError, match=message):
         Hub(load_metric("sem_score", model=str(folder)))(predictions=["a"], references=["b"])
 

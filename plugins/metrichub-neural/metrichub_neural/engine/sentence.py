@@ -25,6 +25,12 @@ _ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
 _FIRST = ("Transformer", "Pooling")
 """The modules that each model begins with."""
 _INPUT = "sentence_embedding"
+_ARGUMENTS = (
+    *("config_args", "config_kwargs", "processing_kwargs", "processor_kwargs", "tokenizer_args"),
+)
+"""Settings that change what transformers makes of the files."""
+_REMOTE = "trust_remote_code"
+"""The only one of them that means nothing here."""
 _ENCODERS = ("t5", "mt5", "umt5")
 """Kinds of models with a decoder of which sentence-transformers runs the encoder alone."""
 _Step = Callable[[Array], Array]
@@ -74,9 +80,17 @@ def _pooling_settings(files: ModelFiles) -> dict[str, Any]:
 
 
 def _reading_of(files: ModelFiles) -> dict[str, Any]:
-    """The settings of the part that reads tokens: sentence_bert_config.json, or of its kind."""
+    """The settings of the part that reads tokens: sentence_bert_config.json, or of its kind.
+
+    Raises:
+        ModelError: they have arguments for transformers.
+    """
     names = sorted(path.name for path in files.folder.glob("sentence_*_config.json"))
-    return read_json(files, names[0]) if names else {}
+    settings = read_json(files, names[0]) if names else {}
+    for name in _ARGUMENTS:
+        if set(settings.get(name) or {}) - {_REMOTE}:
+            raise ModelError(f"{files.name} has {name} in {names[0]}, which isn't known")
+    return settings
 
 
 def _prompt_of(files: ModelFiles) -> str:
@@ -112,6 +126,8 @@ class SentenceModel:
             _prompt_of(files),
             bool(_reading_of(files).get("do_lower_case")),
         )
+        settings = _settings(files, "config_sentence_transformers.json")
+        self._dimensions: int | None = settings.get("truncate_dim")
 
     def vectors(self, texts: Sequence[str]) -> list[SentenceVector]:
         """The vector of each text; equal ones are run once."""
@@ -130,7 +146,7 @@ class SentenceModel:
         wide = vector.astype(np.float64)
         for step in self._steps:
             wide = step(wide)
-        return _unit(wide)
+        return _unit(wide[: self._dimensions])
 
 
 def _unit(vector: Array) -> Array:
