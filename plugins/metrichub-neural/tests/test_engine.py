@@ -287,6 +287,17 @@ def test_pairs_are_cut_together_and_keep_their_types(tokenizer: Tokenizer) -> No
     assert encoded.types.tolist() == [0, 0, 0, 0, 1, 1, 1]
 
 
+@pytest.mark.parametrize("numbers", [(90, 70), (70, 90), (90, 90), (90, 3), (3, 90), (49, 48)])
+def test_pairs_keep_the_tokens_that_the_library_keeps(
+    tokenizer: Tokenizer, bert: Path, numbers: tuple[int, int]
+) -> None:
+    first, second = (" ".join(texts(12, 5)).split()[:number] for number in numbers)
+    backend = toys.tokenizers.Tokenizer.from_file(str(bert / "tokenizer.json"))
+    backend.enable_truncation(toys.LIMIT)
+    pair = " ".join(first), " ".join(second)
+    assert tokenizer.encode_pairs([pair])[0].ids.tolist() == backend.encode(*pair).ids
+
+
 def test_a_model_without_a_tokenizer_is_one_line(bert: Path, tmp_path: Path) -> None:
     shutil.copytree(bert, tmp_path / "bert")
     (tmp_path / "bert/tokenizer.json").unlink()

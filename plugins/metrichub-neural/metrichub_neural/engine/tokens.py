@@ -65,6 +65,14 @@ class Encoded(NamedTuple):
     flaws: int
 
 
+class _Shortened(NamedTuple):
+    """The start of a text, the same without its last token, and how many tokens were cut off."""
+
+    text: str
+    shorter: str
+    off: int
+
+
 class Tokenizer:
     """One model's tokenizer.
 
@@ -169,7 +177,7 @@ class Tokenizer:
         """
         listed = list(pairs)
         short = {text: self._shortened(text) for pair in listed for text in pair}
-        ready = [(short[first], short[second]) for first, second in listed]
+        ready = [_with_the_odd_token(short[first], short[second]) for first, second in listed]
         most = min(limit or self.limit, self.limit)
         backend = self._backend if most == self.limit else self._cutting(most)
         encodings = backend.encode_batch(ready)
@@ -193,16 +201,20 @@ class Tokenizer:
         types = np.array(encoding.type_ids, np.int64)
         return Encoded(np.array(ids, np.int64), added, types, flaws)
 
-    def _shortened(self, text: str) -> str:
+    def _shortened(self, text: str) -> _Shortened:
         """As much of a text as the model could take if it were alone.
 
         The library pairs every part of one text that is cut off with every part of the other.
         """
         text = well_formed(text)
         if len(text) <= self.limit:
-            return text
+            return _Shortened(text, text, 0)
         encoding = self._cutting(self.limit).encode(text, add_special_tokens=False)
-        return text[: encoding.offsets[-1][1]] if encoding.overflowing else text
+        if not encoding.overflowing:
+            return _Shortened(text, text, 0)
+        ends = [end for _, end in encoding.offsets]
+        off = sum(len(part.ids) for part in encoding.overflowing)
+        return _Shortened(text[: ends[-1]], text[: ends[-2]], off)
 
     def names(self, ids: Integers) -> list[str]:
         """The tokens' names in the vocabulary, such as "##ing"."""
@@ -363,6 +375,13 @@ def _usual(backend: Any) -> dict[str, int]:
         if ids and (not framing or (len(frame) > 1 and ids[0] in frame)):
             usual[name] = ids[0]
     return usual
+
+
+def _with_the_odd_token(first: _Shortened, second: _Shortened) -> tuple[str, str]:
+    """Both texts, the longer with more tokens, as it keeps one more where their number is odd."""
+    if first.off > second.off:
+        return first.text, second.shorter
+    return (first.text if first.off == second.off else first.shorter), second.text
 
 
 def _content(token: object) -> str | None:
