@@ -272,9 +272,13 @@ def test_any_text_has_tokens_and_the_frame_is_known(tokenizer: Tokenizer) -> Non
     assert [len(row.ids) for row in encoded][3] == tokenizer.limit == toys.LIMIT
 
 
-def test_the_limit_leaves_out_the_positions_before_the_first(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["roberta", "ibert", "data2vec-text", "roberta-prelayernorm"])
+def test_the_limit_leaves_out_the_positions_before_the_first(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     # RoBERTa's positions start after that of the padding, so that 50 hold 48 tokens.
-    folder = toys.write_model(tmp_path / "roberta", "roberta", limit=int(1e30))
+    monkeypatch.setitem(toys.ARCHITECTURES, kind, toys.ARCHITECTURES["roberta"])
+    folder = toys.write_model(tmp_path / kind, kind, limit=int(1e30))
     assert toys.ARCHITECTURES["roberta"]["max_position_embeddings"] == toys.LIMIT + 2
     files = encoder.find_model(str(folder), needed_by="test")
     assert load_tokenizer(files, read_config(files)).limit == toys.LIMIT

@@ -21,7 +21,10 @@ from metrichub_neural.local_models import ModelFiles
 
 _PREFIXED = ("data2vec-text", "gpt2", "ibert", "roberta", "roberta-prelayernorm")
 """Kinds of models whose words carry the space before them, the first word's too."""
-_OFFSET = ("camembert", "longformer", "mpnet", "roberta", "xlm-roberta", "xlm-roberta-xl")
+_OFFSET = (
+    *("camembert", "data2vec-text", "esm", "ibert", "longformer", "luke", "mpnet", "roberta"),
+    *("roberta-prelayernorm", "xlm-roberta", "xlm-roberta-xl", "xmod"),
+)
 """Kinds of models whose positions start after that of the padding."""
 _SPECIAL = (
     *("cls_token", "sep_token", "bos_token", "eos_token", "pad_token", "unk_token", "mask_token"),
