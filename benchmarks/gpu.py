@@ -86,6 +86,10 @@ TINY_GPT2 = GPT2 | {"n_embd": 32, "n_layer": 2, "n_head": 4}
 TINY_BART = BART | {"d_model": 32, "encoder_layers": 2, "decoder_layers": 2}
 
 
+SETTINGS = {"HF_HUB_OFFLINE": "1", "METRICHUB_NO_CACHE": "1"}
+"""Nothing is fetched, and nothing is known from an earlier call."""
+
+
 class Shape(NamedTuple):
     """A model's kind, its size, its words, the layer that `bertscore` reads, and what runs it."""
 
@@ -338,7 +342,7 @@ def apart(piece: Part, *, options: dict[str, Any], device: str, seconds: float) 
     done = subprocess.run(
         [*command, json.dumps(piece), json.dumps(options)],
         cwd=Path(__file__).parents[1],
-        env={**os.environ, "METRICHUB_DEVICE": device, "HF_HUB_OFFLINE": "1"},
+        env={**os.environ, **SETTINGS, "METRICHUB_DEVICE": device},
         capture_output=True,
         text=True,
         timeout=seconds,
