@@ -10,7 +10,7 @@ import json
 import math
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -32,11 +32,14 @@ _KINDS: dict[str, Callable[..., Any]] = {kind.__name__: kind for kind in (Measur
 def measured_once(metric: Metric, view: View, measure: Callable[[], Any]) -> Any:
     """The result of `measure`, or that of an earlier run of the same model and code on these texts.
 
-    The metric resolves its model, and the revision of its files. Nothing is kept for code in no
-    package, with METRICHUB_NO_CACHE, or where the store can't be used.
+    The metric resolves its model, and the revision of its files. The code is that of the packages
+    of all its classes. Nothing is kept for code in no package, with METRICHUB_NO_CACHE, or where
+    the store can't be used.
     """
-    code = _code_of(type(metric).__module__.partition(".")[0])
-    if code is None or os.environ.get("METRICHUB_NO_CACHE"):
+    classes = (kind for kind in type(metric).__mro__ if issubclass(kind, Metric))
+    packages = dict.fromkeys(kind.__module__.partition(".")[0] for kind in classes)
+    code = [_code_of(package) for package in packages]
+    if None in code or os.environ.get("METRICHUB_NO_CACHE"):
         return measure()
     from metrichub.models import store
     from metrichub.models.usage import Answer
@@ -45,7 +48,10 @@ def measured_once(metric: Metric, view: View, measure: Callable[[], Any]) -> Any
     with suppress(JudgeUnavailable):
         answers = store.store()
         if answer := answers.get(key):
-            return untagged(json.loads(answer.reply))
+            # What a damaged file gives may be no JSON.
+            with suppress(ValueError):
+                return untagged(json.loads(answer.reply))
+            answers.drop(key)
     start = perf_counter()
     result = measure()
     if answers is not None and perf_counter() - start >= _SECONDS:
@@ -56,9 +62,9 @@ def measured_once(metric: Metric, view: View, measure: Callable[[], Any]) -> Any
     return result
 
 
-def _key(metric: Metric, view: View, code: str) -> str:
+def _key(metric: Metric, view: View, code: Sequence[str | None]) -> str:
     """The hash of the texts, of all that the metric is, and of the code that runs it."""
-    runs_it = code, _code_of("metrichub"), _versions(tuple(metric.requires()))
+    runs_it = *code, _versions(tuple(metric.requires()))
     definition = metric.label(), metric.card.definition, *runs_it
     digest = hashlib.sha256(repr(definition).encode())
     for name, column in view.arguments.items():
@@ -90,6 +96,11 @@ def _versions(requirements: tuple[str, ...]) -> tuple[str, ...]:
 
 def tagged(value: object) -> object:
     """A row, or what a metric measured, in the types of JSON; `untagged` gives it back."""
+    # Numbers first, as there are many of them.
+    if isinstance(value, float):
+        return value if math.isfinite(value) else {"number": str(value)}
+    if value is None or isinstance(value, (str, int)):
+        return value
     if type(value) is tuple:
         return {"tuple": [tagged(item) for item in value]}
     if isinstance(value, (Measured, Unscored)):
@@ -98,12 +109,8 @@ def tagged(value: object) -> object:
         return [tagged(item) for item in value]
     if isinstance(value, Mapping):
         return {"mapping": [[tagged(key), tagged(item)] for key, item in value.items()]}
-    if isinstance(value, float) and not math.isfinite(value):
-        return {"number": str(value)}
     if isinstance(value, np.ndarray):
         return {"array": [value.dtype.str, tagged(value.tolist())]}
-    if value is None or isinstance(value, (str, int, float)):
-        return value
     raise TypeError(f"a row holds {what(value)}")
 
 

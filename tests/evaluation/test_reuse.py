@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -120,7 +122,15 @@ def in_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reuse, "_code_of", lambda _: None)
 
 
-@pytest.mark.parametrize("change", [other_code, nothing_kept, quick, unusable, in_a_notebook])
+def garbled(_: pytest.MonkeyPatch) -> None:
+    with closing(sqlite3.connect(store().path)) as file:
+        file.execute("UPDATE calls SET reply = substr(reply, 1, 20)")
+        file.commit()
+
+
+@pytest.mark.parametrize(
+    "change", [other_code, nothing_kept, quick, unusable, in_a_notebook, garbled]
+)
 def test_what_may_differ_is_measured_again(
     change: Any, calls: list[list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -129,6 +139,22 @@ def test_what_may_differ_is_measured_again(
     calls.clear()
     assert scored(Modeled()) == first
     assert calls
+
+
+def test_the_code_of_all_classes_counts(
+    calls: list[list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Derived(Modeled):
+        __module__ = "another_package"
+
+    measured = []
+    for base in ("old", "old", "new"):
+        code = {Modeled.__module__.partition(".")[0]: base}
+        monkeypatch.setattr(reuse, "_code_of", lambda package, code=code: code.get(package, "same"))
+        calls.clear()
+        scored(Derived())
+        measured.append(bool(calls))
+    assert measured == [True, False, True]
 
 
 @pytest.mark.parametrize(
