@@ -165,8 +165,8 @@ def test_texts_that_are_cut_are_counted(bert: Path) -> None:
     # 48 tokens, two of which frame the text.
     report = scored(bert, ["cat " * 46, "cat " * 47, "cat " * 99], ["dog " * 47, "a", "b"])
     notes = report.notes()["bertscore"]
-    assert "bertscore: 2 of 3 predictions were cut at 48 tokens" in notes
-    assert "bertscore: 1 of 3 references were cut at 48 tokens" in notes
+    assert "2 of 3 predictions were cut at 48 tokens" in notes
+    assert "1 of 3 references were cut at 48 tokens" in notes
     assert "bertscore" not in scored(bert, ["cat " * 46], ["a"]).notes()
 
 

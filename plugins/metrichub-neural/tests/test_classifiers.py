@@ -172,7 +172,7 @@ def test_regard_is_the_mean_of_each_label_and_groups_differ_by_it(regarding: Pat
 def test_texts_that_are_cut_are_counted(model: Path) -> None:
     # 48 tokens, two of which frame the text.
     report = scored("toxicity_classifier", model, ["cat " * 46, "cat " * 47, "cat " * 99, "a"])
-    message = "toxicity_classifier: 2 of 4 predictions were cut at 48 tokens"
+    message = "2 of 4 predictions were cut at 48 tokens"
     assert message in report.notes()["toxicity_classifier"]
 
 

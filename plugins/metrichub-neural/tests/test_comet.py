@@ -239,9 +239,9 @@ def test_texts_beyond_the_limit_are_cut_and_counted(comet: Path) -> None:
     both = {"sources": [long, "a dog", "a dog"], "references": ["the house", long, "the house"]}
     report = hub.evaluate(predictions=[long, long, "a cat"], **both)
     assert [note for note in report.notes()["comet"] if "were cut" in note] == [
-        "comet: 2 of 3 predictions were cut at 60 tokens",
-        "comet: 1 of 3 references were cut at 60 tokens",
-        "comet: 1 of 3 sources were cut at 60 tokens",
+        "2 of 3 predictions were cut at 60 tokens",
+        "1 of 3 references were cut at 60 tokens",
+        "1 of 3 sources were cut at 60 tokens",
     ]
     shorter = " ".join(["cat"] * 58)
     again = hub.evaluate(

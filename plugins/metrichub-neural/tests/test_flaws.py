@@ -75,7 +75,33 @@ def test_control_tokens_in_texts_are_told(name: str, folder: Path) -> None:
     ]
     assert not told[0]
     assert len(told[1]) == 1
-    assert told[1][0].startswith(f"{name}: 1 of 2 ")
+    assert told[1][0].startswith("1 of 2 ")
+
+
+@pytest.mark.parametrize(
+    ("name", "candidates", "told"),
+    [
+        ("bertscore", ["a [SEP] cat"] * 6, "2 of 2 predictions contain"),
+        ("bertscore", ["a [SEP] cat", "a cat", "the cat"], "1 of 2 predictions contain"),
+        ("nli_faithfulness", ["It is a [SEP] cat here."], "2 of 2 samples contain"),
+    ],
+)
+def test_candidates_and_texts_read_together_are_counted_by_samples(
+    name: str, candidates: list[str], told: str, folder: Path
+) -> None:
+    parameters = METRICS[name]
+    metric = load_metric(name, **{**parameters, "model": str(folder / parameters["model"])})
+    columns = {"references": ["a cat"] * 2, "sources": ["It is a cat."] * 2}
+    report = Hub(metric).evaluate(predictions=[candidates] * 2, reduce="mean", **columns)
+    assert any(note.startswith(told) for note in report.notes()[name])
+
+
+def test_what_is_cut_off_is_not_told(folder: Path) -> None:
+    mauve = Hub(load_metric("mauve", model=str(folder / "gpt2"), clusters=2))
+    texts = ["the cat " * toys.LIMIT + "[SEP]", "a cat"]
+    notes = mauve.evaluate(predictions=texts, references=["a", "the"]).notes()["mauve"]
+    assert any("1 of 2 predictions were cut" in note for note in notes)
+    assert not any("control tokens" in note for note in notes)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -183,7 +183,7 @@ def test_few_texts_and_cut_ones_are_noted(model: Path) -> None:
     (cut, few) = scored(
         model, {"predictions": long, "references": TEXTS[:4]}, max_tokens=40
     ).notes()["mauve"][:2]
-    assert cut == "mauve: 1 of 4 predictions were cut at 40 tokens"
+    assert cut == "1 of 4 predictions were cut at 40 tokens"
     assert few.startswith("4 texts are few; below 1,000 predictions")
     many = [f"{text} {number}" for number in range(50) for text in TEXTS[:20]]
     assert len(many) == FEW

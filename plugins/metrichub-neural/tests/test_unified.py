@@ -86,7 +86,7 @@ def test_joined_texts_are_cut_from_the_end(
     words = [*SETUP["special"], *SETUP["words"]]
     assert ids == [0, *[words.index("cat")] * 57, 2, 2, *[words.index("dog")] * 2]
     (note,) = [note for note in report.notes()["cometkiwi"] if "cut" in note]
-    assert note == "cometkiwi: 1 of 1 samples were cut at 62 tokens"
+    assert note == "1 of 1 samples were cut at 62 tokens"
 
 
 @pytest.mark.parametrize("layer", [0, 2, 3])

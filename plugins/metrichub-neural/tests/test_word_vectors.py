@@ -188,7 +188,7 @@ def test_an_unknown_word_has_the_mean_vector_and_is_counted(table: Path) -> None
     report = scored("embedding_average", table, ["xyz", "a"], ["a", "Cat"])
     first, other = (np.array(v, np.float64) for v in (MEAN, (1, 0)))
     np.testing.assert_allclose(samples(report), [cosine(first, other)] * 2, atol=1e-7)
-    message = "embedding_average: 1 of 2 words of predictions have no vector of their own"
+    message = "1 of 2 words of predictions have no vector of their own"
     assert message in " ".join(report.notes()["embedding_average"])
     # In lower case "Cat" is known.
     assert score("embedding_average", table, "a", "Cat", lowercase=True) == 0
@@ -257,8 +257,8 @@ def test_parameters_without_effect_are_refused(bert: Path) -> None:
 def test_texts_that_are_cut_are_counted(bert: Path) -> None:
     both = ["cat " * 99, "a"], ["dog " * 47, "b"]
     notes = scored("greedy_matching", bert, *both, layer=2).notes()["greedy_matching"]
-    assert "greedy_matching: 1 of 2 predictions were cut at 48 tokens" in notes
-    assert "greedy_matching: 1 of 2 references were cut at 48 tokens" in notes
+    assert "1 of 2 predictions were cut at 48 tokens" in notes
+    assert "1 of 2 references were cut at 48 tokens" in notes
     assert "greedy_matching" not in scored("greedy_matching", bert, *both).notes()
 
 

@@ -19,7 +19,7 @@ from metrichub_neural._words.reading import (
     words_of,
 )
 from metrichub_neural.engine.batching import FloatArray, distinct
-from metrichub_neural.engine.flaws import noted
+from metrichub_neural.engine.flaws import noted, whole
 from metrichub_neural.engine.metric import EncoderMetric
 from metrichub_neural.engine.words import requires_of, word_vectors
 from metrichub_neural.local_models import ModelFiles, find_model
@@ -114,11 +114,11 @@ class WordMetric(EncoderMetric):
     def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
         """How many texts were cut, and how many words have no vector of their own."""
         notes = [*super().notes(totals)]
-        unknown, words = int(totals["noted_unknown"]), int(totals["noted_words"])
+        unknown, words = whole(totals["noted_unknown"]), whole(totals["noted_words"])
         if unknown:
             notes.append(
-                f"{self.name}: {unknown} of {words} words of predictions have no vector of their "
-                "own, and got the mean of all vectors"
+                f"{unknown} of {words} words of predictions have no vector of their own, and got "
+                "the mean of all vectors"
             )
         return notes
 

@@ -127,7 +127,7 @@ class Causal:
         return [
             LastVector(
                 next(vectors) if len(ids) else np.zeros(0, np.float32),
-                CUT * (len(ids) > size) | self.tokenizer.flaws_of(ids.tolist()),
+                CUT * (len(ids) > size) | self.tokenizer.flaws_of(ids[:size].tolist()),
             )
             for ids in tokens
         ]

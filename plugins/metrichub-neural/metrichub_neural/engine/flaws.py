@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
@@ -30,6 +31,11 @@ def flaws_of(read: Any) -> int:
         return int(read)
     of_one: int | None = getattr(read, "flaws", None)
     return reduce(or_, map(flaws_of, read), 0) if of_one is None else of_one
+
+
+def whole(total: Array) -> int:
+    """A sum over texts as a number of them: candidates count in parts, which are rounded up."""
+    return math.ceil(round(float(total), 6))
 
 
 def noted(**read: Iterable[Any]) -> dict[str, Array]:
@@ -63,9 +69,9 @@ class ReadingMetric(Metric):
         if not totals:
             return super().notes(totals)
         # Missing where a metric forgot what is `noted`.
-        texts = int(totals["noted_texts"])
+        texts = whole(totals["noted_texts"])
         counts = {
-            (flaw, name.removeprefix(start)): (int(total), texts)
+            (flaw, name.removeprefix(start)): (whole(total), texts)
             for flaw, (start, _) in _SAID.items()
             for name, total in totals.items()
             if name.startswith(start)
@@ -80,8 +86,13 @@ class ReadingMetric(Metric):
         except ModelError:
             limit = f"the model's limit{self.where_cut}"
         return [
-            f"{self.name}: "
-            + _SAID[flaw][1].format(count=count, texts=texts, kind=kind, limit=limit)
+            _SAID[flaw][1].format(
+                # Of texts that are read together, one isn't told from the other.
+                kind="samples" if flaw == CONTROL and self.where_cut else kind,
+                count=count,
+                texts=texts,
+                limit=limit,
+            )
             for (flaw, kind), (count, texts) in counts.items()
             if count
         ]

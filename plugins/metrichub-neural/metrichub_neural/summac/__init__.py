@@ -16,7 +16,7 @@ from metrichub.text import Texts
 from metrichub_neural.engine.classifier import classifier_of
 from metrichub_neural.engine.encoder import ModelName
 from metrichub_neural.engine.entailment import choose_entailment
-from metrichub_neural.engine.flaws import flaws_of, noted
+from metrichub_neural.engine.flaws import flaws_of, noted, whole
 from metrichub_neural.engine.tokens import read_config
 from metrichub_neural.engine.whole import WholeMetric
 from metrichub_neural.local_models import ModelFiles
@@ -118,9 +118,9 @@ class SummaC(WholeMetric):
     def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
         """How many predictions were cut, and how many had nothing to check."""
         notes = [*super().notes(totals)]
-        if without := int(totals["noted_without_units"]):
+        if without := whole(totals["noted_without_units"]):
             notes.append(
-                f"{self.name}: {without} of {int(totals['noted_texts'])} predictions were compared "
+                f"{without} of {whole(totals['noted_texts'])} predictions were compared "
                 "with nothing: they, or their sources, have no unit of over 10 characters"
             )
         return notes
