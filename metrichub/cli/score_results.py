@@ -173,6 +173,8 @@ def worst_of(
         of = f" of {name}" if len(reports) > 1 else ""
         without = f"; {missing:,} of {report.size:,} have no score" if missing else ""
         caption = f"Worst {len(systems[name]):,}{of} by {column.label}{without}"
+        if missing == report.size:
+            caption = f"No sample{of} has a score by {column.label}"
         tables.append(Table([column.head, "", ""], lines, caption=caption))
     return tables, {"worst": systems if len(systems) > 1 else next(iter(systems.values()))}
 

@@ -394,6 +394,9 @@ def test_the_worst_of_a_judge_have_its_verdicts_and_leave_out_the_unscored() -> 
     several = ("score", "judged.jsonl", "other.jsonl", *judged[1:])
     assert "Worst 2 of other by faithfulness" in run(*several, "--format", "table").stdout
     assert [*json.loads(run(*several, "--format", "json").stdout)["worst"]] == ["judged", "other"]
+    write("empty.jsonl", rows[:1])
+    shown = run("score", "empty.jsonl", *judged[1:], "--format", "table").stdout
+    assert "No sample has a score by faithfulness\n" in shown
 
 
 @pytest.mark.parametrize(
