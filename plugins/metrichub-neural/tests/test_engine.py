@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 import shutil
 import sys
@@ -169,6 +170,15 @@ def test_the_device_is_the_chosen_one_or_a_gpu(
     for kind in ("cuda", "backends.mps", "xpu"):
         monkeypatch.setattr(f"torch.{kind}.is_available", lambda kind=kind: kind == gpu)
     assert machine.device.__wrapped__() == device
+
+
+def test_doctors_line_has_the_memory_where_the_system_tells_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(machine, "device", lambda: "cpu")
+    for memory, line in ((2e8, "cpu, 0.2 GB for models"), (math.inf, "cpu")):
+        monkeypatch.setattr(machine, "model_memory", lambda memory=memory: memory)
+        assert machine.description() == line
 
 
 @pytest.mark.parametrize("chosen", ["gpu", "cuda:99"])

@@ -50,12 +50,16 @@ def device() -> str:
 
 def description() -> str:
     """The device, and what its models may take, in words."""
-    name, memory = device(), f"{model_memory() / 1e9:.0f} GB for models"
+    name, memory = device(), model_memory()
+    words = [name]
     if name.startswith("cuda"):
         import torch
 
-        return f"{name}, {torch.cuda.get_device_name(name)}, {memory}"
-    return f"{name}, {memory}"
+        words.append(torch.cuda.get_device_name(name))
+    # Windows doesn't say how much there is.
+    if memory < math.inf:
+        words.append(f"{memory / 1e9:.3g} GB for models")
+    return ", ".join(words)
 
 
 def budget() -> int:
