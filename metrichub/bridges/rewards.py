@@ -15,6 +15,7 @@ from metrichub.authoring import Metric
 from metrichub.data.columns import column_of_alias
 from metrichub.errors import Doubt, DoubtfulScore, SpecError, did_you_mean, without_warnings
 from metrichub.evaluation.observation import is_async
+from metrichub.evaluation.reuse import nothing_reused
 
 __all__ = ["compute_score", "reward", "rubric_function"]
 
@@ -159,7 +160,7 @@ class _Scorer:
         options: Any = {"columns": self.columns, "texts": False, "keep": []}
 
         def called(**arguments: Any) -> Any:
-            with without_warnings(notes=self._looks()):
+            with without_warnings(notes=self._looks()), nothing_reused():
                 report = self.hub.evaluate(self._table(rows(arguments)), **options)
             return result(self._rewards(report), arguments)
 

@@ -10,8 +10,9 @@ import json
 import math
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 from time import perf_counter
@@ -26,7 +27,18 @@ from metrichub.metric import Measured, Metric, Unscored
 
 _SECONDS = 1.0
 """What takes less is measured again: a store of all that a server scores would only grow."""
+_reuses: ContextVar[bool] = ContextVar("reuses", default=True)
 _KINDS: dict[str, Callable[..., Any]] = {kind.__name__: kind for kind in (Measured, Unscored)}
+
+
+@contextmanager
+def nothing_reused() -> Iterator[None]:
+    """Nothing is kept within, as where a training scores other texts at each step."""
+    token = _reuses.set(False)
+    try:
+        yield
+    finally:
+        _reuses.reset(token)
 
 
 def measured_once(metric: Metric, view: View, measure: Callable[[], Any]) -> Any:
@@ -39,7 +51,7 @@ def measured_once(metric: Metric, view: View, measure: Callable[[], Any]) -> Any
     classes = (kind for kind in type(metric).__mro__ if issubclass(kind, Metric))
     packages = dict.fromkeys(kind.__module__.partition(".")[0] for kind in classes)
     code = [_code_of(package) for package in packages]
-    if None in code or os.environ.get("METRICHUB_NO_CACHE"):
+    if None in code or os.environ.get("METRICHUB_NO_CACHE") or not _reuses.get():
         return measure()
     from metrichub.models import store
     from metrichub.models.usage import Answer

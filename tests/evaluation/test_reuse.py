@@ -157,6 +157,14 @@ def test_the_code_of_all_classes_counts(
     assert measured == [True, False, True]
 
 
+def test_a_training_keeps_nothing(calls: list[list[str]]) -> None:
+    with reuse.nothing_reused():
+        scored(Modeled(), ["a"])
+        scored(Modeled(), ["a"])
+    assert calls == [["a"], ["a"]]
+    assert not store().models()
+
+
 @pytest.mark.parametrize(
     ("metric", "texts"),
     [
