@@ -29,7 +29,7 @@ from metrichub.catalog.spec import Spec
 from metrichub.data.files import replacing, write_text
 from metrichub.data.location import Location
 from metrichub.data.values import json_value
-from metrichub.errors import MetrichubError, ReportError, SpecError, what
+from metrichub.errors import MetrichubError, ReportError, ScoringError, SpecError, what
 from metrichub.evaluation.buckets import BUCKETS, FEW, BucketSizes
 from metrichub.evaluation.explanation import Trace
 from metrichub.evaluation.facts import FACTS
@@ -503,7 +503,14 @@ def _check_definition(path: str, saved: SavedResult, metric: Metric) -> None:
 
 
 def _check_scores(path: str, saved: SavedResult, result: Result) -> None:
-    now, then = json_value(result.scores()), saved.scores
+    again = "install the version that saved it, or score again"
+    try:
+        now, then = json_value(result.scores()), saved.scores
+    except ScoringError as error:
+        raise ReportError(
+            f"{path} was saved with {saved.signature}, whose sums the installed version doesn't "
+            f"score ({error}); {again}"
+        ) from error
     # An output that the metric has got since isn't in the file.
     same = now.keys() >= then.keys() and all(
         math.isclose(now[name], score)
@@ -514,5 +521,5 @@ def _check_scores(path: str, saved: SavedResult, result: Result) -> None:
     if not same:
         raise ReportError(
             f"{path} was saved with {saved.signature} and scores {then}, but the installed "
-            f"version gives {now}; install the version that saved it, or score again"
+            f"version gives {now}; {again}"
         )

@@ -28,7 +28,7 @@ from metrichub.evaluation.explanation import Trace
 from metrichub.evaluation.measurement import with_facts
 from metrichub.evaluation.result_rows import RowsResult
 from metrichub.evaluation.reuse import tagged, untagged
-from metrichub.metric import CorpusMetric
+from metrichub.metric import CorpusMetric, Unscored
 from metrichub.models.usage import Usage
 from metrichub.report.saved import file_text, load_if_report
 from tests.report.test_report import METRICS, Pairs, assert_same, batches, evaluate, facts
@@ -147,10 +147,10 @@ def test_arrays_and_numbers_that_json_lacks_come_back_in_rows(path: Path) -> Non
     for loaded, row in zip(result.rows, arrays, strict=True):
         np.testing.assert_array_equal(loaded["in"], row, strict=True)
     for infinite in (float("inf"), float("-inf"), float("nan")):
-        given_row = [infinite, (1, {2: infinite}), 0.5, True, None, "x"]
-        row = tagged(given_row)
-        json.dumps(row, allow_nan=False)
-        assert str(untagged(row)) == str(given_row)
+        given_row = [infinite, (1, {2: infinite}), 0.5, True, None, "x", Unscored("x")]
+        written = tagged(given_row)
+        json.dumps(written, allow_nan=False)
+        assert str(untagged(written)) == str(given_row)
 
 
 @pytest.mark.parametrize(
@@ -242,7 +242,7 @@ def test_contexts_of_any_number_stand_in_the_signature_and_the_file(path: Path) 
 
 
 def test_a_file_names_metrics_with_their_distribution_and_takes_given_ones_by_name(
-    path: Path,
+    path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     content = content_of(path, Hub(["w = wer()", Overlap()]).evaluate(COLUMNS))
     assert {name: saved["metric"] for name, saved in content["results"].items()} == {
@@ -258,6 +258,9 @@ def test_a_file_names_metrics_with_their_distribution_and_takes_given_ones_by_na
     evaluate([("a", "a b")], Hub(Overlap())).save(path)
     with pytest.raises(ReportError, match=r"scores \{'score': 0.5\}, .* gives \{'score': 1.0\}"):
         Report.load(path, metrics=[Overlap(weight=2)])
+    monkeypatch.setattr(Overlap, "score", lambda _, **other: other["words"])
+    with pytest.raises(ReportError, match="whose sums the installed version doesn't score"):
+        Report.load(path, metrics=[Overlap()])
 
 
 @pytest.mark.parametrize(
