@@ -242,12 +242,14 @@ def _in_package(name: str, needed_by: str) -> Path:
 
 def _of_folder(folder: Path, name: str, revision: str | None) -> ModelFiles:
     parts = {path for kind, path in modules_of(folder) if path and not kind.endswith("Pooling")}
-    files = sorted(
+    onnx = (folder / f"{file}{end}" for file in _ONNX for end in ("", *_DATA))
+    within = (
         path
         for place in {folder, *folder.glob("*_Dense"), *(folder / part for part in parts)}
         for path in place.glob("*")
         if path.is_file() and _fits(path.name, (*_TEXTS, *_WEIGHTS))
     )
+    files = sorted({*within, *filter(Path.is_file, onnx)})
     stamps = tuple((str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files)
     digest = _hash(stamps)
     if revision not in (None, digest):

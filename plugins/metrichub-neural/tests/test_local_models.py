@@ -36,8 +36,12 @@ def test_a_folder_is_known_by_the_hash_of_its_files(tmp_path: Path) -> None:
 def test_files_that_change_are_of_another_revision(tmp_path: Path) -> None:
     path = folder(tmp_path / "toy")
     before = find_model(str(path), needed_by="test").revision
-    (path / "model.safetensors").write_bytes(b"22")
-    assert find_model(str(path), needed_by="test").revision != before
+    for file in ("model.safetensors", "model.onnx_data", "onnx/model.onnx"):
+        (path / file).parent.mkdir(exist_ok=True)
+        (path / file).write_bytes(b"22")
+        after = find_model(str(path), needed_by="test").revision
+        assert after != before, file
+        before = after
 
 
 def test_a_package_brings_its_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

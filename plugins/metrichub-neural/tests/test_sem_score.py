@@ -83,12 +83,15 @@ def test_an_empty_prediction_scores_0_and_an_empty_reference_leaves_its_sample_o
     assert np.isnan(scores[1])
 
 
-def test_the_hash_of_a_folder_covers_its_dense_layers(labse: Path, tmp_path: Path) -> None:
+def test_the_label_covers_the_dense_layers_and_the_pooling(labse: Path, tmp_path: Path) -> None:
     folder = tmp_path / "model"
     shutil.copytree(labse, folder)
     before = load_metric("sem_score", model=str(folder)).label()
     save_file({"linear.weight": -WEIGHT, "linear.bias": BIAS}, folder / "2_Dense/model.safetensors")
-    assert load_metric("sem_score", model=str(folder)).label() != before
+    after = load_metric("sem_score", model=str(folder)).label()
+    assert after != before
+    (folder / "1_Pooling/config.json").write_text('{"pooling_mode_mean_tokens": true}')
+    assert load_metric("sem_score", model=str(folder)).label() != after
 
 
 def test_a_pickled_dense_layer_is_converted_with_the_rest(labse: Path, tmp_path: Path) -> None:

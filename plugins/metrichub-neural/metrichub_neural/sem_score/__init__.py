@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +11,7 @@ from metrichub.authoring import Array, Checkpoint, Measured, Scores
 from metrichub.text import Texts
 from metrichub_neural.engine.encoder import ModelName, choose
 from metrichub_neural.engine.flaws import noted
-from metrichub_neural.engine.sentence import sentence_limit, sentences_of
+from metrichub_neural.engine.sentence import pooling_of, sentence_limit, sentences_of
 from metrichub_neural.engine.whole import WholeMetric
 
 
@@ -53,6 +54,10 @@ class SemScore(WholeMetric):
     def score(self, cosine: Array, count: Array) -> Scores:
         """The mean over the samples."""
         return {"score": cosine / count}
+
+    def resolved(self) -> Mapping[str, object]:
+        """The model's files, and what a text's vector is made of, which no hash of them covers."""
+        return {**super().resolved(), "pooling": pooling_of(self.files())}
 
     def limit(self) -> int:
         """How many tokens of a text the model reads."""
