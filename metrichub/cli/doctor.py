@@ -144,7 +144,8 @@ def _told_by_plugins() -> dict[str, str]:
     told = {}
     for point in importlib_metadata.entry_points(group="metrichub.doctor"):
         try:
-            told[point.name] = str(point.load()())
+            with printed_aside():
+                told[point.name] = str(point.load()())
         # A plugin's code may raise anything.
         except Exception as error:  # noqa: BLE001
             told[point.name] = str(error)
@@ -189,7 +190,7 @@ def _brief(facts: Mapping[str, Any]) -> str:
         rows["server"] = judges["endpoint"]
     rows["cache"] = f"{facts['cache']}, {facts['call store']}"
     rows["models"] = ", ".join(facts["models"]) or "none"
-    rows |= facts["machine"]
+    rows |= {name: text for name, text in facts["machine"].items() if name not in rows}
     lacking = [f"{name} {s}" for name, s in extras.items() if not s.startswith("installed")]
     rows["extras"] = "; ".join(lacking) or "complete"
     versions = facts["dependencies"]

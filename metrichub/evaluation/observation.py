@@ -23,7 +23,7 @@ from metrichub.errors import (
     what,
 )
 from metrichub.evaluation.explanation import error_line
-from metrichub.evaluation.reuse import measured_once
+from metrichub.evaluation.reuse import ROWS, measured_once
 from metrichub.evaluation.stats import NOTED, Stats, scored_by
 from metrichub.metric import (
     Array,
@@ -254,7 +254,7 @@ def sample_scores(metric: Metric, rows: Stats) -> dict[str, NDArray[np.float64]]
 def _measured(metric: Metric, view: View) -> Any:
     measure = partial(metric.measure, **view.arguments)  # type: ignore[attr-defined]  # the author's
     with scoring_errors(metric):
-        named = metric.resolved().keys() >= {"model", "revision"}
+        named = view.rows >= ROWS and metric.resolved().keys() >= {"model", "revision"}
         return measured_once(metric, view, measure) if named else measure()
 
 

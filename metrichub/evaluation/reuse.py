@@ -27,6 +27,8 @@ from metrichub.metric import Measured, Metric, Unscored
 
 _SECONDS = 1.0
 """What takes less is measured again: a store of all that a server scores would only grow."""
+ROWS = 32
+"""Fewer aren't even looked for, which takes longer than a small model for a single text."""
 _reuses: ContextVar[bool] = ContextVar("reuses", default=True)
 _KINDS: dict[str, Callable[..., Any]] = {kind.__name__: kind for kind in (Measured, Unscored)}
 

@@ -69,6 +69,7 @@ def calls(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[list[str]]:
     monkeypatch.setenv("METRICHUB_CACHE", str(tmp_path))
     monkeypatch.setenv("METRICHUB_NO_CACHE", "")
     monkeypatch.setattr(reuse, "_SECONDS", 0.0)
+    monkeypatch.setattr("metrichub.evaluation.observation.ROWS", 1)
     monkeypatch.setattr(reuse, "_code_of", lambda _: "of a package")
     Modeled.calls.clear()
     return Modeled.calls

@@ -80,6 +80,7 @@ def test_what_models_gave_is_not_asked_of_them_again(
     monkeypatch.setenv("METRICHUB_CACHE", str(tmp_path))
     monkeypatch.setenv("METRICHUB_NO_CACHE", "")
     monkeypatch.setattr("metrichub.evaluation.reuse._SECONDS", 0.0)
+    monkeypatch.setattr("metrichub.evaluation.observation.ROWS", 1)
     first = hub.evaluate(ROWS)
     models.forget()
     monkeypatch.setattr(models, "_MODELS", None)

@@ -125,14 +125,17 @@ def in_batches(
 
     places, outputs = following()
     while outputs:
+        fits, longest = True, int(tokens[places[0]])
         try:
             batch = outputs()
         except OutOfMemory as error:
-            longest = int(tokens[places[0]])
             if len(places) == 1:
                 raise ModelError(
                     f"{name} ran out of memory with a single text of {longest} tokens"
                 ) from error
+            fits, outputs = False, None
+        if not fits:
+            # Here, where nothing holds what the failed batch had in memory.
             budget = longest * len(places) // 2
             places, outputs = following()
             continue
