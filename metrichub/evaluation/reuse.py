@@ -62,7 +62,7 @@ def measured_once(metric: Metric, view: View, measure: Callable[[], Any]) -> Any
     with suppress(JudgeUnavailable):
         answers = store.store()
         if answer := answers.get(key):
-            # What a damaged file gives may be no JSON.
+            # A damaged file may give anything.
             with suppress(ValueError):
                 return untagged(json.loads(answer.reply))
             answers.drop(key)
