@@ -45,7 +45,8 @@ def texts_of_numbers(value: object, decimal: str = ".") -> Any:
         return [texts_of_numbers(item, decimal) for item in value]
     if isinstance(value, bool) or not isinstance(value, (int, float, Decimal)):
         return value
-    if not math.isfinite(value):
+    # A whole number may be too large for a float.
+    if not isinstance(value, int) and not math.isfinite(value):
         return value
     text = str(int(value)) if value == int(value) else f"{Decimal(str(value)):f}"
     return text.replace(".", decimal)

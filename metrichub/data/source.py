@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 from metrichub.data.location import PIECE, Location
-from metrichub.errors import FileError, MissingDependency
+from metrichub.errors import FileError, InputError, MissingDependency
 
 T = TypeVar("T")
 _OTHERS = {
@@ -172,8 +172,14 @@ def most_unpacked(packed: int) -> int:
     """The bytes that so many packed ones may become: 256 MB, or 100 times as many.
 
     The environment says another number of MB than 256.
+
+    Raises:
+        InputError: it says no number.
     """
-    return max(int(os.environ.get(MAX_UNPACKED) or 256) << 20, _RATIO * packed)
+    chosen = os.environ.get(MAX_UNPACKED) or "256"
+    if not chosen.isdecimal():
+        raise InputError(f"{MAX_UNPACKED} is a whole number of MB, such as 1000, not {chosen!r}")
+    return max(int(chosen) << 20, _RATIO * packed)
 
 
 def too_large(most: int, setting: str = "") -> str:

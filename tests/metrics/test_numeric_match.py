@@ -264,3 +264,6 @@ def test_numbers_are_refused_where_texts_are_compared() -> None:
     # Labels and numbers have the same texts.
     several = Hub(["exact_match", "numeric_match", "classification"])
     assert several(predictions=["18"], references=[18.0])["exact_match"]["score"] == 1
+    # More than a float holds.
+    large = 10**400
+    assert several(predictions=[str(large)], references=[large])["exact_match"]["score"] == 1
