@@ -149,7 +149,8 @@ def loop_of_xcomet(files: ModelFiles) -> Callable[[Sequence[tuple[str, ...]]], S
     import transformers
     from metrichub_neural._comet.model import sparsemax
     from metrichub_neural.engine.batching import padded
-    from metrichub_neural.engine.tokens import load_tokenizer, read_config
+    from metrichub_neural.engine.settings import read_config
+    from metrichub_neural.engine.tokens import load_tokenizer
     from metrichub_neural.xcomet import spans
     from safetensors.torch import load_file
 

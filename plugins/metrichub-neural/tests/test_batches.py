@@ -15,7 +15,8 @@ from metrichub_neural.engine import batching, encoder, full
 from metrichub_neural.engine.batching import OutOfMemory, in_batches
 from metrichub_neural.engine.machine import CPU_TOKENS
 from metrichub_neural.engine.models import forget
-from metrichub_neural.engine.tokens import load_tokenizer, read_config
+from metrichub_neural.engine.settings import read_config
+from metrichub_neural.engine.tokens import load_tokenizer
 from toys import hidden, texts
 
 from metrichub import ModelError

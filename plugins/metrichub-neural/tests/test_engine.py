@@ -18,8 +18,9 @@ from metrichub_neural.engine import batching, encoder, full, machine
 from metrichub_neural.engine.batching import OutOfMemory, distinct, in_batches, padded
 from metrichub_neural.engine.flaws import CUT
 from metrichub_neural.engine.models import forget
+from metrichub_neural.engine.settings import read_config
 from metrichub_neural.engine.store import Store
-from metrichub_neural.engine.tokens import Tokenizer, load_tokenizer, read_config
+from metrichub_neural.engine.tokens import Tokenizer, load_tokenizer
 from metrichub_neural.local_models import find_model
 from toys import texts, torch
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from metrichub.errors import ParameterError
-from metrichub_neural.engine.tokens import read_config
+from metrichub_neural.engine.settings import read_config
 from metrichub_neural.local_models import ModelFiles, folder_of
 
 _FOLDER = Path(__file__).parent

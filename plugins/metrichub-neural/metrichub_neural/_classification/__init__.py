@@ -13,7 +13,7 @@ from metrichub.errors import ModelError
 from metrichub.text import Texts
 from metrichub_neural.engine.classifier import Classified, classifier_of, labels_of
 from metrichub_neural.engine.flaws import noted
-from metrichub_neural.engine.tokens import read_config
+from metrichub_neural.engine.settings import read_config
 from metrichub_neural.engine.whole import WholeMetric
 
 _UNNAMED = {"label_0": 0, "label_1": 1}

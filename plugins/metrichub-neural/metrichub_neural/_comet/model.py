@@ -21,8 +21,9 @@ from metrichub_neural.engine.full import TorchEncoder, load_encoder
 from metrichub_neural.engine.machine import device
 from metrichub_neural.engine.models import loaded_once
 from metrichub_neural.engine.reduction import Reduction
+from metrichub_neural.engine.settings import read_config, read_json
 from metrichub_neural.engine.store import Store
-from metrichub_neural.engine.tokens import load_tokenizer, read_config, read_json
+from metrichub_neural.engine.tokens import load_tokenizer
 from metrichub_neural.local_models import ModelFiles
 
 _ENCODER = "encoder.model."

@@ -16,13 +16,9 @@ from metrichub_neural.engine.flaws import CUT
 from metrichub_neural.engine.full import TorchModel, libraries, load_model
 from metrichub_neural.engine.machine import budget
 from metrichub_neural.engine.models import loaded_once
+from metrichub_neural.engine.settings import read_config
 from metrichub_neural.engine.store import Store
-from metrichub_neural.engine.tokens import (
-    Tokenizer,
-    load_tokenizer,
-    read_config,
-    rebuilt_tokenizer,
-)
+from metrichub_neural.engine.tokens import Tokenizer, load_tokenizer, rebuilt_tokenizer
 from metrichub_neural.local_models import ModelFiles
 
 _SLICE = 1 << 26

@@ -16,8 +16,9 @@ from metrichub_neural.engine.full import TorchModel, load_model
 from metrichub_neural.engine.light import OnnxClassifier, has_only_onnx
 from metrichub_neural.engine.machine import budget
 from metrichub_neural.engine.models import loaded_once
+from metrichub_neural.engine.settings import read_config
 from metrichub_neural.engine.store import Store
-from metrichub_neural.engine.tokens import Encoded, Tokenizer, load_tokenizer, read_config
+from metrichub_neural.engine.tokens import Encoded, Tokenizer, load_tokenizer
 from metrichub_neural.local_models import ModelFiles
 
 Probabilities = NDArray[np.float64]

@@ -18,14 +18,9 @@ from metrichub_neural.engine.flaws import CUT, flaws_of
 from metrichub_neural.engine.machine import budget, device
 from metrichub_neural.engine.models import LOCK, loaded_once
 from metrichub_neural.engine.reduction import Reduction
+from metrichub_neural.engine.settings import origin_of, read_config
 from metrichub_neural.engine.store import Store
-from metrichub_neural.engine.tokens import (
-    Encoded,
-    Tokenizer,
-    load_tokenizer,
-    origin_of,
-    read_config,
-)
+from metrichub_neural.engine.tokens import Encoded, Tokenizer, load_tokenizer
 from metrichub_neural.local_models import ModelFiles, find_model
 
 Engine = Literal["auto", "full", "light"]

@@ -10,7 +10,8 @@ from metrichub.authoring import sentences
 from metrichub.errors import ModelError
 from metrichub_neural.engine.classifier import Classifier, classifier_of, label_at
 from metrichub_neural.engine.flaws import flaws_of
-from metrichub_neural.engine.tokens import Tokenizer, read_config
+from metrichub_neural.engine.settings import read_config
+from metrichub_neural.engine.tokens import Tokenizer
 from metrichub_neural.local_models import ModelFiles
 
 _FRAME = 4

@@ -11,7 +11,8 @@ from metrichub.errors import ModelError
 from metrichub_neural.engine.classifier import Classifier, Probabilities, TorchClassifier, softmax
 from metrichub_neural.engine.full import load_model
 from metrichub_neural.engine.models import loaded_once
-from metrichub_neural.engine.tokens import load_tokenizer, read_config
+from metrichub_neural.engine.settings import read_config
+from metrichub_neural.engine.tokens import load_tokenizer
 from metrichub_neural.local_models import ModelFiles
 
 _HEADS = ("reg_layer", "bin_layer", "tri_layer")

@@ -11,7 +11,7 @@ from metrichub.text import Integers
 from metrichub_neural.engine.batching import FloatArray, OutOfMemory, check_finite, most_texts
 from metrichub_neural.engine.machine import threads
 from metrichub_neural.engine.reduction import Reduction
-from metrichub_neural.engine.tokens import read_config
+from metrichub_neural.engine.settings import read_config
 from metrichub_neural.local_models import ModelFiles
 
 REQUIRES = ("onnxruntime>=1.20",)

@@ -15,8 +15,9 @@ from metrichub_neural.engine.batching import FloatArray, distinct, in_batches, o
 from metrichub_neural.engine.full import TorchModel, load_model
 from metrichub_neural.engine.machine import budget
 from metrichub_neural.engine.models import loaded_once
+from metrichub_neural.engine.settings import read_config
 from metrichub_neural.engine.store import Store
-from metrichub_neural.engine.tokens import Encoded, Tokenizer, load_tokenizer, read_config
+from metrichub_neural.engine.tokens import Encoded, Tokenizer, load_tokenizer
 from metrichub_neural.local_models import ModelFiles
 
 _FRAME = ("cls_token", "sep_token", "pad_token")

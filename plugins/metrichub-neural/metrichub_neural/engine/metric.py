@@ -19,7 +19,7 @@ from metrichub_neural.engine.encoder import (
 )
 from metrichub_neural.engine.flaws import ReadingMetric
 from metrichub_neural.engine.machine import device
-from metrichub_neural.engine.tokens import limit_of
+from metrichub_neural.engine.settings import limit_of
 
 CHARACTERS = 1_000_000
 """How much text is sorted by length at a time: less pads a fifth more."""

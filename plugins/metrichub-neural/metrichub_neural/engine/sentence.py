@@ -12,7 +12,7 @@ from metrichub.authoring import Array
 from metrichub.errors import ModelError
 from metrichub_neural.engine.encoder import Choice, encoder_of
 from metrichub_neural.engine.reduction import Pooling, Reduction
-from metrichub_neural.engine.tokens import limit_of, read_config, read_json
+from metrichub_neural.engine.settings import limit_of, read_config, read_json
 from metrichub_neural.local_models import ModelFiles, modules_of
 
 _MODES: dict[str, Pooling] = {"mean": "mean", "cls": "first", "max": "max"}

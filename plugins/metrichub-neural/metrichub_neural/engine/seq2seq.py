@@ -17,8 +17,9 @@ from metrichub_neural.engine.causal import negative_log_likelihoods
 from metrichub_neural.engine.full import TorchModel, load_model, within_memory
 from metrichub_neural.engine.machine import budget
 from metrichub_neural.engine.models import LOCK, loaded_once
+from metrichub_neural.engine.settings import read_config
 from metrichub_neural.engine.store import Store
-from metrichub_neural.engine.tokens import Encoded, Tokenizer, load_tokenizer, read_config
+from metrichub_neural.engine.tokens import Encoded, Tokenizer, load_tokenizer
 from metrichub_neural.local_models import ModelFiles
 
 _SCORES = 1 << 14

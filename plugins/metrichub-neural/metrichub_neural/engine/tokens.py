@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from importlib import import_module
@@ -14,18 +13,13 @@ import numpy as np
 
 from metrichub.errors import MissingDependency, ModelError
 from metrichub.text import Flags, Integers, well_formed
-from metrichub_neural.convert import origin_in
 from metrichub_neural.engine.flaws import CONTROL, CUT
 from metrichub_neural.engine.full import libraries, quiet
+from metrichub_neural.engine.settings import UNLIMITED, limit_of, read_json
 from metrichub_neural.local_models import ModelFiles
 
 _PREFIXED = ("data2vec-text", "gpt2", "ibert", "roberta", "roberta-prelayernorm")
 """Kinds of models whose words carry the space before them, the first word's too."""
-_OFFSET = (
-    *("camembert", "data2vec-text", "esm", "ibert", "longformer", "luke", "mpnet", "roberta"),
-    *("roberta-prelayernorm", "xlm-roberta", "xlm-roberta-xl", "xmod"),
-)
-"""Kinds of models whose positions start after that of the padding."""
 _SPECIAL = (
     *("cls_token", "sep_token", "bos_token", "eos_token", "pad_token", "unk_token", "mask_token"),
 )
@@ -38,7 +32,6 @@ _USUAL = {
     "unk_token": ("[UNK]", "<unk>", "<|endoftext|>"),
     "mask_token": ("[MASK]", "<mask>"),
 }
-_UNLIMITED = 1_000_000
 _WORDS = (
     "vocab.json",
     "vocab.txt",
@@ -105,7 +98,7 @@ class Tokenizer:
             )
         settings = read_json(files, "tokenizer_config.json")
         self.limit = limit_of(files, config)
-        if self.limit < _UNLIMITED:
+        if self.limit < UNLIMITED:
             backend.enable_truncation(self.limit)
         else:
             backend.no_truncation()
@@ -315,53 +308,6 @@ def _normalizer(pieces: Path) -> Any:
     mapped = [normalizers.Precompiled(rules)] if rules else []
     spaces = [normalizers.Replace(Regex(" {2,}"), " "), normalizers.Strip()]
     return normalizers.Sequence([*mapped, *spaces])
-
-
-def limit_of(
-    files: ModelFiles, config: Mapping[str, Any] | None = None, longest: object = None
-) -> int:
-    """How many tokens a text may have: the fewer of the model's positions and the tokenizer's.
-
-    `longest` replaces what the tokenizer's settings say.
-    """
-    config = read_config(files) if config is None else config
-    longest = longest or read_json(files, "tokenizer_config.json").get("model_max_length")
-    limits: list[int] = [_UNLIMITED]
-    positions: object = config.get("max_position_embeddings") or config.get("n_positions")
-    # T5 and DeBERTa have positions relative to each other.
-    if isinstance(positions, int) and positions > 0 and config.get("model_type") != "t5":
-        limits.append(positions - 2 * (config.get("model_type") in _OFFSET))
-    if isinstance(longest, (int, float)) and longest > 0:
-        limits.append(int(longest))
-    return min(limits)
-
-
-def origin_of(files: ModelFiles) -> dict[str, str]:
-    """The hash of the pickle that a model's weights were converted from, as `origin`, if any."""
-    path = files.file("model.safetensors") or next(
-        iter(files.folder.glob("model-*.safetensors")), None
-    )
-    if path is None:
-        return {}
-    digest = origin_in(path)
-    return {"origin": digest} if digest else {}
-
-
-def read_config(files: ModelFiles) -> dict[str, Any]:
-    """The content of a model's config.json; empty without one."""
-    return read_json(files, "config.json")
-
-
-def read_json(files: ModelFiles, name: str) -> dict[str, Any]:
-    """The content of one of a model's JSON files; empty without it."""
-    path = files.folder / name
-    if not path.is_file():
-        return {}
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ModelError(f"{path} can't be read: {error}") from error
-    return content if isinstance(content, dict) else {}
 
 
 def _usual(backend: Any) -> dict[str, int]:

@@ -12,7 +12,7 @@ from metrichub_neural.engine.encoder import Dtype, ModelName
 from metrichub_neural.engine.flaws import ReadingMetric
 from metrichub_neural.engine.machine import device
 from metrichub_neural.engine.metric import CHARACTERS
-from metrichub_neural.engine.tokens import limit_of, origin_of
+from metrichub_neural.engine.settings import limit_of, origin_of
 from metrichub_neural.local_models import ModelFiles, find_model
 
 

@@ -15,7 +15,7 @@ from metrichub_neural.engine.classifier import classifier_of
 from metrichub_neural.engine.flaws import flaws_of
 from metrichub_neural.engine.joined import Supported
 from metrichub_neural.engine.seq2seq import Seq2Seq, seq2seq_of
-from metrichub_neural.engine.tokens import limit_of, read_config
+from metrichub_neural.engine.settings import limit_of, read_config
 from metrichub_neural.local_models import ModelFiles
 
 LIMIT, WORDS = 2048, 500

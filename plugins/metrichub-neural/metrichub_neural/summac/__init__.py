@@ -17,7 +17,7 @@ from metrichub_neural.engine.classifier import classifier_of
 from metrichub_neural.engine.encoder import ModelName
 from metrichub_neural.engine.entailment import choose_entailment
 from metrichub_neural.engine.flaws import flaws_of, noted, whole
-from metrichub_neural.engine.tokens import read_config
+from metrichub_neural.engine.settings import read_config
 from metrichub_neural.engine.whole import WholeMetric
 from metrichub_neural.local_models import ModelFiles
 from metrichub_neural.summac.convolution import Bins, Head, published_head, read_head
