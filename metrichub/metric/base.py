@@ -220,7 +220,8 @@ class Metric:
 
         For example, a metric that loads a model returns the revision of the files, and the layer
         that a default stands for, so that scores of other weights can't be compared or merged. This
-        loads no model.
+        loads no model. With `model` and `revision`, what `measure` gives for a block of texts is
+        kept for later runs, as of a model that gives the same for the same texts.
         """
         return {}
 
