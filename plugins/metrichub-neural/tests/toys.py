@@ -56,6 +56,7 @@ ARCHITECTURES: dict[str, dict[str, Any]] = {
     "convbert": {**_SIZE, "embedding_size": 32},
     "mobilebert": {**_SIZE, "intra_bottleneck_size": 32, "normalization_type": "layer_norm"},
     "fnet": _SIZE,
+    "nystromformer": {**_SIZE, "segment_means_seq_len": 64, "num_landmarks": 64},
     "albert": {**_SIZE, "embedding_size": 16},
     "mpnet": {**_SIZE, "max_position_embeddings": LIMIT + 2},
     "deberta-v2": {**_SIZE, "relative_attention": True, "pos_att_type": ["p2c", "c2p"]},

@@ -30,7 +30,7 @@ Batch = tuple[Integers, Integers]
 
 _FILLED = 8
 """A batch takes this part of the budget in any case: smaller ones are slower by the token."""
-_SEE_PADDING = ("convbert", "fnet", "mobilebert")
+_SEE_PADDING = ("convbert", "fnet", "mobilebert", "nystromformer")
 """Kinds of models that mix a text's tokens with the padding behind them."""
 
 
