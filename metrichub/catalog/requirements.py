@@ -40,6 +40,18 @@ def required_names(requires: Iterable[str]) -> frozenset[str]:
     return frozenset(Requirement(text).name for text in requires)
 
 
+def required_by(distribution: str, *, extras: bool = False) -> list[str]:
+    """The distributions that an installed one requires, with those of its extras if asked for."""
+    import importlib_metadata
+    from packaging.requirements import Requirement
+
+    try:
+        entries = importlib_metadata.requires(distribution) or []
+    except importlib_metadata.PackageNotFoundError:
+        return []
+    return [Requirement(text).name for text in entries if extras or "extra ==" not in text]
+
+
 def install_command(distribution: str, requires: Sequence[str]) -> str:
     """The command that installs requirements, by an extra of the distribution if one is the same.
 

@@ -17,7 +17,7 @@ import click
 
 from metrichub.catalog.listing import screen_width
 from metrichub.catalog.registry import Entry, Registry, registry
-from metrichub.catalog.requirements import lacking_of_extras
+from metrichub.catalog.requirements import lacking_of_extras, required_by
 from metrichub.cli.output import as_json
 from metrichub.cli.program import (
     Command,
@@ -106,19 +106,13 @@ def _dependencies() -> dict[str, str | None]:
     """The version of each dependency; None where one is missing that scoring needs."""
     import importlib_metadata
 
-    try:
-        required = importlib_metadata.requires("metrichub") or []
-    except importlib_metadata.PackageNotFoundError:
-        required = []
     versions: dict[str, str | None] = {}
-    for text in required:
-        name = re.match(r"[\w.-]+", text)
-        if name and "extra ==" not in text:
-            try:
-                versions[name[0]] = importlib_metadata.version(name[0])
-            except importlib_metadata.PackageNotFoundError:
-                users = OPTIONAL_USES.get(name[0])
-                versions[name[0]] = f"not installed; only {users} need it" if users else None
+    for name in required_by("metrichub"):
+        try:
+            versions[name] = importlib_metadata.version(name)
+        except importlib_metadata.PackageNotFoundError:
+            users = OPTIONAL_USES.get(name)
+            versions[name] = f"not installed; only {users} need it" if users else None
     return versions
 
 
@@ -128,12 +122,9 @@ def _of_plugins(installed: Registry, core: Collection[str]) -> dict[str, str]:
 
     versions: dict[str, str] = {}
     for distribution in {entry.distribution for entry in installed.entries} - {"metrichub"}:
-        with suppress(importlib_metadata.PackageNotFoundError):
-            for text in importlib_metadata.requires(distribution) or ():
-                name = re.match(r"[\w.-]+", text)
-                if name and name[0] not in {"metrichub", *core}:
-                    with suppress(importlib_metadata.PackageNotFoundError):
-                        versions[name[0]] = importlib_metadata.version(name[0])
+        for name in {*required_by(distribution, extras=True)} - {"metrichub", *core}:
+            with suppress(importlib_metadata.PackageNotFoundError):
+                versions[name] = importlib_metadata.version(name)
     return dict(sorted(versions.items()))
 
 

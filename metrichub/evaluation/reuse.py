@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from metrichub.catalog.requirements import required_names
+from metrichub.catalog.requirements import required_by, required_names
 from metrichub.data.batch import View
 from metrichub.errors import JudgeUnavailable, what
 from metrichub.metric import Measured, Metric, Unscored
@@ -99,12 +99,9 @@ def _code_of(package: str) -> str | None:
 @cache
 def _versions(requirements: tuple[str, ...]) -> tuple[str, ...]:
     """The versions of what is required, and of what the core requires without an extra."""
-    from importlib_metadata import PackageNotFoundError, distributions, requires
+    from importlib_metadata import distributions
 
-    core: list[str] = []
-    with suppress(PackageNotFoundError):
-        core = [text for text in requires("metrichub") or () if "extra ==" not in text]
-    names = sorted(required_names([*requirements, *core]))
+    names = sorted({*required_names(requirements), *required_by("metrichub")})
     return tuple(each.version for name in names for each in distributions(name=name))
 
 
