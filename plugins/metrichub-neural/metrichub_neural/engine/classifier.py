@@ -98,7 +98,7 @@ class Classifier:
         So many of a text's control tokens were `inserted`.
         """
         encode = partial(self.tokenizer.encode_as_given, inserted=inserted)
-        return self._store.get(texts, self._run, encode)
+        return self._store.get(texts, self._run, encode, inserted)
 
     def of_pairs(
         self,
