@@ -19,7 +19,7 @@ from tests.app_browser import HOSTILE, file_of, lines
 from tests.app_client import serving
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, FrameLocator, Locator, Page
+    from playwright.sync_api import Browser, FrameLocator, Locator, Page, Route
 
 pytestmark = pytest.mark.browser
 ROWS = [{"prediction": f"a b {i}", "reference": f"a c {i}"} for i in range(20)]
@@ -150,6 +150,17 @@ def test_a_file_is_added_and_taken_away_and_differing_samples_are_counted(
     page.locator("#_file").set_input_files([payload("c.jsonl", [{"prediction": "x"}])])
     expect(page.get_by_role("button", name="Compare b and c")).to_be_disabled()
     expect(status(page)).to_contain_text("give the files a column of ids")
+
+
+def test_a_file_that_is_chosen_before_the_page_s_script_came_is_read(page: Page, home: str) -> None:
+    held: list[Route] = []
+    page.route("**/start.js", lambda route: held.append(route))
+    page.goto(f"{home}/", wait_until="commit")
+    page.locator("#_file").set_input_files([payload("a.jsonl", ROWS)])
+    while not held:
+        page.wait_for_timeout(10)
+    held[0].continue_()
+    expect(page.get_by_role("heading", level=1)).to_have_text("One system, 20 samples")
 
 
 def test_runs_are_ticked_and_compared_and_read_by_others_who_cannot_delete(

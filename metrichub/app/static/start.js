@@ -120,3 +120,6 @@ for (const name of ["dragenter", "dragover", "dragleave", "drop"]) {
 // A browser that comes back to the page may have filled the fields in again.
 window.addEventListener("pageshow", prepare);
 files.classList.add("unseen");
+if (performance.getEntriesByType("navigation")[0].type === "navigate") {
+  sendFiles(); // Those chosen before this script was there; one that a browser fills in again stays.
+}
