@@ -102,6 +102,7 @@ class SavedResult:
     size: int = -1
     final: Mapping[str, float | None] | None = None
     notes: Sequence[str] = ()
+    condensed: bool = False
 
 
 class SavedReport(NamedTuple):
@@ -203,6 +204,8 @@ def _plain(result: Result) -> dict[str, Any]:
         plain |= {"sample": result.sample.tolist(), "size": result.size}
         if result.final is not None:
             plain |= {"final": json_value(result.final), "notes": list(result.final_notes)}
+        if result.condensed:
+            plain |= {"condensed": True}
         return plain
     assert isinstance(result, SumResult)
     plain["totals"] = _shaped(result.totals)
@@ -413,7 +416,8 @@ def _result(saved: SavedResult, metric: Metric, templates: Mapping[str, Any]) ->
             final = {name: math.nan if score is None else score for name, score in scores.items()}
         rows = [untagged(row) for row in saved.rows]
         left_out = {i: Unscored(reason, kinds.get(i)) for i, reason in saved.why.items()}
-        return RowsResult(*head, rows, saved.sample, size, final, left_out, final_notes=saved.notes)
+        parts = rows, saved.sample, size, final, left_out, saved.condensed
+        return RowsResult(*head, *parts, final_notes=saved.notes)
     stats = sums = None
     if saved.statistics is not None:
         stats = Stats(saved.statistics, saved.scored, saved.why, kinds)
@@ -462,7 +466,8 @@ def _checked_sizes(result: Result) -> list[int]:
     """The numbers of samples that the parts of a result have, if these fit together otherwise."""
     if isinstance(result, RowsResult):
         inside = (result.sample >= 0) & (result.sample < result.size)
-        if inside.shape != (len(result.rows),) or not inside.all():
+        of_samples = 0 if result.condensed else len(result.rows)
+        if inside.shape != (of_samples,) or not inside.all():
             raise ValueError("its rows don't belong to its samples")
         rows_of_tables = chain.from_iterable(result.tables().values())
         if not {*map(type, chain.from_iterable(rows_of_tables))} <= _CELLS:

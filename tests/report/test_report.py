@@ -5,6 +5,7 @@ import pickle
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from tempfile import TemporaryDirectory
 from typing import Any, ClassVar
 
 import numpy as np
@@ -33,6 +34,12 @@ def evaluate(given_samples: Sequence[tuple[Any, Any]], hub: Hub = HUB) -> Report
         predictions=[prediction for prediction, _ in given_samples],
         references=[reference for _, reference in given_samples],
     )
+
+
+def loaded(report: Report, metrics: Sequence[Any]) -> Report:
+    with TemporaryDirectory() as folder:
+        report.save(f"{folder}/report.json")
+        return Report.load(f"{folder}/report.json", metrics)
 
 
 def facts(report: Report) -> dict[str, Any]:
@@ -426,7 +433,7 @@ def test_condensed_parts_merge_in_any_order_to_the_scores_of_all(
     parts: list[list[Any]], order: list[int]
 ) -> None:
     hub = Hub([Variety(), Overlap()])
-    reports = [evaluate(part, hub).condense() for part in parts]
+    reports = [loaded(evaluate(part, hub).condense(), hub.metrics) for part in parts]
     ordered = [reports[number] for number in order if number < len(reports)]
     report = ordered[0].merge(*ordered[1:]).without_samples()
     version = evaluate([sample for part in parts for sample in part], hub)
