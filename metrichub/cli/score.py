@@ -118,6 +118,7 @@ def score(
     unread, chosen = with_logs(named, chosen, as_recorded=as_recorded)
     # Without -m, the name of a metric looks like a file.
     systems = texts.read(named, chosen.where) if plain else _unread_systems(unread, chosen)
+    results.check(len(systems))
     if number := results.label_samples:
         labels = optional_package(CALIBRATION, "--sample-for-labels")
         labels.show_for_labels(systems, number, resampling.seed, output)
@@ -126,7 +127,6 @@ def score(
     if plain:
         texts.check(hub.needs())
     thresholds = bounds.of(hub)
-    results.check(len(systems))
     if results.max_words:
         alike = len(systems) == len(unread)  # Splits have samples of their own.
         systems = _short(systems, results.max_words, hub, chosen, alike)

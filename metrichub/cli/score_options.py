@@ -43,6 +43,11 @@ class Results:
 
     def check(self, systems: int) -> None:
         """Raise `UsageError` for what doesn't go together."""
+        if self.label_samples and (self.need_samples or self.key or self.max_words):
+            raise click.UsageError(
+                "--sample-for-labels scores nothing, so that --samples, --save, --report, --by, "
+                "--key, --calibrate, --worst and --max-words don't go with it"
+            )
         if self.save and systems > 1:
             raise click.UsageError(
                 "--save saves the report of one system; give one FILE, or choose a --split"

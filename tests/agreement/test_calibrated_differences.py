@@ -308,6 +308,8 @@ def test_samples_for_labels_are_drawn_by_a_seed(folder: Path) -> None:
     assert run(*DRAW[:-1], "600", "-o", "every.json").exit_code == 0
     every = json.loads(Path("every.json").read_text(encoding="utf-8"))
     assert [row["sample"] for row in every if row["system"] == "b"] == [*range(60)]
+    for option in ("--max-words=5", "--save=r.json", "--by=id"):
+        assert "--sample-for-labels scores nothing" in error(run(*DRAW, option), 2)
 
 
 def test_without_ids_labels_come_back_by_their_numbers(folder: Path) -> None:
