@@ -42,7 +42,7 @@ def info(form: str | None) -> None:
 @click.option("--model", metavar="NAME", help="Delete only the answers of this model.")
 @click.option("--yes", is_flag=True, help="Don't ask.")
 def clear(model: str | None, yes: bool) -> None:
-    """Delete stored answers; the next run asks, and pays, for them again.
+    """Delete stored answers; the next run asks for them again, and pays for a server's.
 
     Without --model, damaged call stores that were moved aside are deleted, too.
     """

@@ -254,8 +254,9 @@ def sample_scores(metric: Metric, rows: Stats) -> dict[str, NDArray[np.float64]]
 def _measured(metric: Metric, view: View) -> Any:
     measure = partial(metric.measure, **view.arguments)  # type: ignore[attr-defined]  # the author's
     with scoring_errors(metric):
-        named = view.rows >= ROWS and metric.resolved().keys() >= {"model", "revision"}
-        return measured_once(metric, view, measure) if named else measure()
+        if view.rows < ROWS or (reuse_key := metric.reuse_key()) is None:
+            return measure()
+        return measured_once(metric, reuse_key, view, measure)
 
 
 def _measure_all(metric: Metric, view: View) -> Measured:

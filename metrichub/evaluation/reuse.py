@@ -10,26 +10,39 @@ import json
 import math
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from metrichub.catalog.parameters import values_of
 from metrichub.catalog.requirements import required_by, required_names
 from metrichub.data.batch import View
 from metrichub.errors import JudgeUnavailable, what
-from metrichub.metric import Measured, Metric, Unscored
+from metrichub.metric import IMPORTED, Measured, Metric, Unscored
 
+if TYPE_CHECKING:
+    from metrichub.models.store import Store
+
+T = TypeVar("T")
 _SECONDS = 1.0
 """What takes less is measured again: a store of all that a server scores would only grow."""
 ROWS = 32
 """Fewer aren't even looked for, which takes longer than a small model for a single text."""
 _reuses: ContextVar[bool] = ContextVar("reuses", default=True)
+_slow: set[bytes] = set()
+"""The hashes of a model with the texts on which one of its metrics took so long.
+
+Metrics of one model share its work, so that those after the first take no time of their own.
+"""
+_failed: set[Path] = set()
+"""The stores that can't be used, each of whose uses may wait for seconds."""
 _KINDS: dict[str, Callable[..., Any]] = {kind.__name__: kind for kind in (Measured, Unscored)}
 
 
@@ -43,57 +56,103 @@ def nothing_reused() -> Iterator[None]:
         _reuses.reset(token)
 
 
-def measured_once(metric: Metric, view: View, measure: Callable[[], Any]) -> Any:
+def measured_once(metric: Metric, reuse_key: str, view: View, measure: Callable[[], Any]) -> Any:
     """The result of `measure`, or that of an earlier run of the same model and code on these texts.
 
-    The metric resolves its model, and the revision of its files. The code is that of the packages
-    of all its classes. Nothing is kept for code in no package, with METRICHUB_NO_CACHE, or where
-    the store can't be used.
+    Nothing is kept with METRICHUB_NO_CACHE, or where the store can't be used.
     """
-    classes = (kind for kind in type(metric).__mro__ if issubclass(kind, Metric))
-    packages = dict.fromkeys(kind.__module__.partition(".")[0] for kind in classes)
-    code = [_code_of(package) for package in packages]
-    if None in code or os.environ.get("METRICHUB_NO_CACHE") or not _reuses.get():
+    off = os.environ.get("METRICHUB_NO_CACHE") or not _reuses.get()
+    if off or (keys := _keys(metric, reuse_key, view)) is None:
         return measure()
-    from metrichub.models import store
-    from metrichub.models.usage import Answer
-
-    key, answers = _key(metric, view, code), None
-    with suppress(JudgeUnavailable):
-        answers = store.store()
-        if answer := answers.get(key):
-            # A damaged file may give anything.
-            with suppress(ValueError):
-                return untagged(json.loads(answer.reply))
-            answers.drop(key)
+    of_model, key = keys
+    if answer := _with_store(lambda answers: answers.get(key)):
+        # A damaged file may give anything.
+        with suppress(Exception):
+            return untagged(json.loads(answer.reply))
+        _with_store(lambda answers: answers.drop(key))
     start = perf_counter()
     result = measure()
-    if answers is not None and perf_counter() - start >= _SECONDS:
-        # A row of a type that JSON doesn't have isn't kept.
-        with suppress(JudgeUnavailable, TypeError):
-            answer = Answer(json.dumps(tagged(result)), 0, 0)
-            answers.put(key, str(metric.resolved()["model"]), answer)
+    if perf_counter() - start >= _SECONDS:
+        _slow.add(of_model)
+    # The files may have been replaced before they were loaded.
+    if of_model in _slow and metric.reuse_key() == reuse_key:
+        from metrichub.models.usage import Answer
+
+        # What can't be written isn't kept.
+        with suppress(Exception):
+            model = str(metric.resolved().get("model", metric.name))
+            answer = Answer(json.dumps(tagged(result)))
+            _with_store(lambda answers: answers.put(key, model, answer))
     return result
 
 
-def _key(metric: Metric, view: View, code: Sequence[str | None]) -> str:
-    """The hash of the texts, of all that the metric is, and of the code that runs it."""
-    runs_it = *code, _versions(tuple(metric.requires()))
-    definition = metric.label(), metric.card.definition, *runs_it
-    digest = hashlib.sha256(repr(definition).encode())
-    for name, column in view.arguments.items():
-        digest.update(repr((name, list(column))).encode("utf-8", "surrogatepass"))
-    return digest.hexdigest()
+def _with_store(use: Callable[[Store], T]) -> T | None:
+    """The result of a use of the store; None once one has failed, which is said."""
+    from metrichub.models.store import store, store_path
+
+    if (path := store_path()) not in _failed:
+        try:
+            return use(store())
+        except JudgeUnavailable as error:
+            import logging
+
+            _failed.add(path)
+            logging.getLogger("metrichub").warning("%s; what models give isn't kept", error)
+    return None
+
+
+def _keys(metric: Metric, reuse_key: str, view: View) -> tuple[bytes, str] | None:
+    """The hash of model and texts, and that of all on which scores depend.
+
+    None where no hash tells all of it: with objects among the columns or parameters, or code that
+    isn't in a package's files.
+    """
+    kind = type(metric)
+    if "<locals>" in kind.__qualname__ or (code := _code_of(kind)) is None:
+        return None
+    try:
+        columns = json.dumps({name: tagged([*rows]) for name, rows in view.arguments.items()})
+        parameters = json.dumps(tagged(values_of(metric)))
+    except (TypeError, ValueError, RecursionError):
+        return None
+    of_model = hashlib.sha256(f"{reuse_key} {columns}".encode()).digest()
+    runs_it = code, kind.__module__, kind.__qualname__, _versions(tuple(metric.requires()))
+    of_all = repr((of_model, metric.label(), parameters, metric.card.definition, *runs_it))
+    return of_model, hashlib.sha256(of_all.encode()).hexdigest()
+
+
+def _code_of(kind: type[Metric]) -> str | None:
+    """The hash of the packages of a metric's classes.
+
+    None for a class in no package, and where a file changed while this process ran: which of its
+    versions runs isn't known.
+    """
+    classes = (each for each in kind.__mro__ if issubclass(each, Metric))
+    packages = tuple(dict.fromkeys(each.__module__.partition(".")[0] for each in classes))
+    files = [_files_of(package) for package in packages]
+    if not all(files) or max(os.stat(file).st_mtime for file in chain(*files)) > IMPORTED:
+        return None
+    return _hash_of(packages)
+
+
+def _files_of(package: str) -> list[str]:
+    """The files of a package; none of one in an archive, nor of a notebook."""
+    folder, name = os.path.split(getattr(sys.modules.get(package), "__file__", None) or "")
+    walk = os.walk(folder, followlinks=True) if name == "__init__.py" else ()
+    files = (os.path.join(at, file) for at, _, names in walk for file in names)
+    return sorted(file for file in files if "__pycache__" not in file)
 
 
 @cache
-def _code_of(package: str) -> str | None:
-    """The hash of a package's Python files; None for what isn't one, as in a notebook."""
-    path = Path(getattr(sys.modules.get(package), "__file__", None) or "")
-    if path.name != "__init__.py":
-        return None
-    files = sorted(path.parent.rglob("*.py"))
-    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()
+def _hash_of(packages: tuple[str, ...]) -> str:
+    """The hash of packages' code, and of the sizes and times of the files beside it."""
+    digest = hashlib.sha256()
+    for file in chain.from_iterable(map(_files_of, packages)):
+        status = os.stat(file)
+        is_code = file.endswith(".py")
+        digest.update(repr((file, status.st_size, is_code or status.st_mtime_ns)).encode())
+        digest.update(Path(file).read_bytes() if is_code else b"")
+    return digest.hexdigest()
 
 
 @cache
@@ -112,6 +171,8 @@ def tagged(value: object) -> object:
         return value if math.isfinite(value) else {"number": str(value)}
     if value is None or isinstance(value, (str, int)):
         return value
+    if isinstance(value, (np.integer, np.bool_)):
+        return value.item()
     if type(value) is tuple:
         return {"tuple": [tagged(item) for item in value]}
     if isinstance(value, (Measured, Unscored)):
@@ -120,8 +181,8 @@ def tagged(value: object) -> object:
         return [tagged(item) for item in value]
     if isinstance(value, Mapping):
         return {"mapping": [[tagged(key), tagged(item)] for key, item in value.items()]}
-    if isinstance(value, np.ndarray):
-        return {"array": [value.dtype.str, tagged(value.tolist())]}
+    if type(value) is np.ndarray and value.dtype.kind in "biufU":
+        return {"array": [value.dtype.str, tagged(value.ravel().tolist()), list(value.shape)]}
     raise TypeError(f"a row holds {what(value)}")
 
 
@@ -133,7 +194,8 @@ def untagged(value: Any) -> Any:
         return value
     ((tag, inner),) = value.items()
     if tag == "array":
-        return np.array(untagged(inner[1]), inner[0])
+        dtype, items, *shape = inner
+        return np.array(untagged(items), dtype).reshape(*shape or [-1])
     if tag == "tuple":
         return tuple(map(untagged, inner))
     if tag == "mapping":

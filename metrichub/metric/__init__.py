@@ -1,5 +1,6 @@
 """The bases of metrics, `Metric` and `CorpusMetric`, and how metrics are loaded by their names."""
 
+from metrichub.metric.base import IMPORTED as IMPORTED
 from metrichub.metric.base import Array as Array
 from metrichub.metric.base import Averaging as Averaging
 from metrichub.metric.base import Measured as Measured

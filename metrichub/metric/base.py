@@ -23,6 +23,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from time import time
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, NoReturn
 
@@ -45,6 +46,8 @@ Scores = Mapping[str, Array]
 TraceItem = Mapping[str, Any]
 Averaging = Literal["micro", "macro", "corpus"]
 """How samples make a corpus score; see `Metric.averaging`."""
+IMPORTED = time()
+"""When this was imported, in seconds since 1970: code that changed later may not be what runs."""
 _BY_A_HUB = "pass it to a hub: Hub(metrics=metric)(predictions=[...], references=[...])"
 
 
@@ -220,10 +223,19 @@ class Metric:
 
         For example, a metric that loads a model returns the revision of the files, and the layer
         that a default stands for, so that scores of other weights can't be compared or merged. This
-        loads no model. With `model` and `revision`, what `measure` gives for a block of texts is
-        kept for later runs, as of a model that gives the same for the same texts.
+        loads no model.
         """
         return {}
+
+    def reuse_key(self) -> str | None:
+        """What a measurement depends on, such as a hash of a model's files, and the device.
+
+        With one, what `measure` gives for a block of texts is kept for later runs, under the name
+        that `resolved` gives as `model`. It may depend on nothing else but texts, parameters, and
+        the code of its classes' packages and of those that it requires. None, as by default,
+        measures anew.
+        """
+        return None
 
     def templates(self) -> Mapping[str, Any]:
         """The text and the examples of each prompt for a judge model, without the samples.

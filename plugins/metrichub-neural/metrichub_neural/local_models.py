@@ -48,6 +48,13 @@ class ModelFiles(NamedTuple):
         listed = [path for _, path in modules_of(parent)]
         return parent if self.folder.name in listed else self.folder
 
+    def state(self) -> str:
+        """A hash of all files' names, sizes and times, which changes when any of them does."""
+        files = sorted(path for path in self.root.rglob("*") if path.is_file())
+        states = [(str(path), path.stat()) for path in files]
+        stamps = [(path, s.st_size, s.st_mtime_ns, s.st_ctime_ns, s.st_ino) for path, s in states]
+        return hashlib.sha256(repr(stamps).encode()).hexdigest()
+
     def file(self, *names: str) -> Path | None:
         """The first of these files that exists, by its name within the folder."""
         return next((path for name in names if (path := self.folder / name).is_file()), None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import random
 import re
 import subprocess
@@ -19,6 +20,7 @@ from urllib.error import HTTPError
 import numpy as np
 import pytest
 from metrichub_neural.engine import models
+from metrichub_neural.local_models import ModelFiles
 from toys import texts
 
 from metrichub import Hub, Report, load_metric
@@ -85,6 +87,25 @@ def test_what_models_gave_is_not_asked_of_them_again(
     models.forget()
     monkeypatch.setattr(models, "_MODELS", None)
     assert hub.evaluate(ROWS) == first
+
+
+def test_what_is_kept_of_a_model_depends_on_each_of_its_files(tmp_path: Path) -> None:
+    blob, snapshot = tmp_path / "blobs" / "a", tmp_path / "snapshots" / "0"
+    for folder in (blob.parent, snapshot):
+        folder.mkdir(parents=True)
+    blob.write_text("{}")
+    (snapshot / "config.json").symlink_to(blob)
+    files = ModelFiles("me/model", snapshot, "0")
+    states = [files.state(), files.state()]
+    assert len({*states}) == 1
+    (snapshot / "sentence_bert_config.json").write_text("{}")
+    states.append(files.state())
+    # Of the same size and time, as by `cp -p`.
+    before = blob.stat()
+    blob.write_text("[]")
+    os.utime(blob, ns=(before.st_atime_ns, before.st_mtime_ns))
+    states.append(files.state())
+    assert len({*states}) == 3
 
 
 def test_merged_parts_give_what_all_samples_give(hub: Hub, report: Report, tmp_path: Path) -> None:

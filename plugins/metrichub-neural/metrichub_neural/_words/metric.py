@@ -82,14 +82,14 @@ class WordMetric(EncoderMetric):
         """The files, and with a layer how they are run."""
         if self.layer is not None:
             return super().resolved()
-        files = self._files()
+        files = self.files()
         return {"model": files.name, "revision": files.revision}
 
     def requires(self) -> tuple[str, ...]:
         """The packages that the engine needs, or those that read word vectors."""
         if self.layer is not None:
             return super().requires()
-        return (*self.card.requires, *requires_of(self._files()))
+        return (*self.card.requires, *requires_of(self.files()))
 
     def one_process(self) -> bool:
         """Whether it runs on a GPU."""
@@ -146,7 +146,7 @@ class WordMetric(EncoderMetric):
 
     def _alone(self, texts: Texts) -> list[Words]:
         words = words_of(texts, self.tokenizer, self.lowercase)
-        return looked_up(words, word_vectors(self._files()))
+        return looked_up(words, word_vectors(self.files()))
 
     def _in_context(self, texts: Sequence[str]) -> list[Words]:
         """The vectors of tokens, but for those that the model frames a text with."""
@@ -154,7 +154,8 @@ class WordMetric(EncoderMetric):
             Words(row.vectors[~row.added], flaws=row.flaws) for row in self.encoder().vectors(texts)
         ]
 
-    def _files(self) -> ModelFiles:
+    def files(self) -> ModelFiles:
+        """The files that vectors come from."""
         return find_model(self.model or DEFAULT_MODEL, self.revision, needed_by=self.name)
 
 

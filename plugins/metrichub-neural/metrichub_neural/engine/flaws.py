@@ -13,6 +13,9 @@ import numpy as np
 
 from metrichub.authoring import Array, Metric
 from metrichub.errors import ModelError
+from metrichub_neural.engine.machine import device
+from metrichub_neural.engine.settings import limit_of
+from metrichub_neural.local_models import ModelFiles
 
 CUT, CONTROL = 1, 2
 """More tokens than the model takes; words that it reads as its own tokens, such as "[SEP]"."""
@@ -60,9 +63,17 @@ class ReadingMetric(Metric):
     where_cut: ClassVar[str] = ""
     """What follows in the note of texts that were cut."""
 
+    def files(self) -> ModelFiles:
+        """The model's files, found and not loaded."""
+        raise NotImplementedError  # a metric's own
+
     def limit(self) -> int:
         """How many tokens of a text the model reads."""
-        raise NotImplementedError  # a metric's own
+        return limit_of(self.files())
+
+    def reuse_key(self) -> str | None:
+        """The state of all files of the model, and the device."""
+        return f"{self.files().state()} {device()}"
 
     def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
         """How many texts were longer than the model takes, or have control tokens in them."""

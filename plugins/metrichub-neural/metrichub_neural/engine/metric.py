@@ -19,7 +19,7 @@ from metrichub_neural.engine.encoder import (
 )
 from metrichub_neural.engine.flaws import ReadingMetric
 from metrichub_neural.engine.machine import device
-from metrichub_neural.engine.settings import limit_of
+from metrichub_neural.local_models import ModelFiles
 
 CHARACTERS = 1_000_000
 """How much text is sorted by length at a time: less pads a fifth more."""
@@ -78,6 +78,6 @@ class EncoderMetric(ReadingMetric):
         """Whether it runs on a GPU."""
         return self.choice().engine == "full" and device() != "cpu"
 
-    def limit(self) -> int:
-        """How many tokens of a text the model reads."""
-        return limit_of(self.choice().files)
+    def files(self) -> ModelFiles:
+        """The model's files, found and not loaded."""
+        return self.choice().files

@@ -12,7 +12,7 @@ from metrichub_neural.engine.encoder import Dtype, ModelName
 from metrichub_neural.engine.flaws import ReadingMetric
 from metrichub_neural.engine.machine import device
 from metrichub_neural.engine.metric import CHARACTERS
-from metrichub_neural.engine.settings import limit_of, origin_of
+from metrichub_neural.engine.settings import origin_of
 from metrichub_neural.local_models import ModelFiles, find_model
 
 
@@ -21,14 +21,6 @@ class FilesMetric(ReadingMetric):
     """A metric that runs the model in some files."""
 
     block_characters: ClassVar[int | None] = CHARACTERS
-
-    def files(self) -> ModelFiles:
-        """The model's files, found and not loaded."""
-        raise NotImplementedError  # a metric's own
-
-    def limit(self) -> int:
-        """How many tokens of a text the model reads."""
-        return limit_of(self.files())
 
     def resolved(self) -> Mapping[str, object]:
         """The model's files."""

@@ -75,6 +75,9 @@ class InfoLm(WholeMetric, MeanOfWeighted):
             name, _, allowed = refusal.partition(": ")
             raise ParameterError(self.name, name, getattr(self, name), allowed)
 
+    def reuse_key(self) -> None:
+        """None: it measures texts, which are read by the model where it concludes from them."""
+
     def measure(self, prediction: Texts, reference: Texts) -> list[Row | Unscored]:
         """Each pair of texts that have tokens."""
         rows = list(zip(prediction, reference, strict=True))

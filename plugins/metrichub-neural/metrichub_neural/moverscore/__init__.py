@@ -54,6 +54,9 @@ class MoverScore(EncoderMetric, MeanOfWeighted):
         """The packages that the engine needs, and the solver of the transport."""
         return (*super().requires(), *REQUIRES)
 
+    def reuse_key(self) -> None:
+        """None: it measures texts, which are read by the model where it concludes from them."""
+
     def measure(self, prediction: Texts, references: RaggedTexts) -> list[Row | Unscored]:
         """Each prediction with its references that have tokens."""
         tokens = self.encoder().tokenizer

@@ -87,6 +87,10 @@ class Smart(EncoderMetric):
         """Whether it runs on a GPU."""
         return self.matcher == "bertscore" and super().one_process()
 
+    def reuse_key(self) -> str | None:
+        """The state of the model's files, if there is one, and the device."""
+        return super().reuse_key() if self.matcher == "bertscore" else None
+
     def measure(
         self, prediction: Texts, reference: Texts | None = None, source: Texts | None = None
     ) -> Measured:

@@ -88,6 +88,10 @@ class Wmd(Metric):
         exact = REQUIRES if self.exact else ()
         return (*self.card.requires, *exact, *requires_of(self._files()))
 
+    def reuse_key(self) -> str:
+        """The state of the files that vectors come from."""
+        return self._files().state()
+
     def _distances(self, first: Bag | None, second: Bag | None) -> tuple[float, float]:
         if first is None or second is None:
             return np.nan, np.nan
