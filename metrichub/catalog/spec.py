@@ -19,6 +19,8 @@ _SHAPE = re.compile(
 _PRESET = re.compile(r"\A\s*([A-Za-z][\w.+-]*)\s*(?=,|\Z)")
 """A preset without quotes, also where Python would read an expression: wmt, chrf++, rouge-score."""
 _LATE_PRESET = re.compile(r"(?<=[\w'\")\]}])\s*,\s*([A-Za-z][\w.+-]*)\s*(?=,|\Z)")
+_BARE_PATH = re.compile(r"""(\w+)\s*=\s*([^\s'"(),=]*/[^\s'"(),=]*)""")
+"""A parameter that is set to a path without quotes: model=./mine."""
 
 Presets = Callable[[str, str], Mapping[str, object]]
 """Gives the parameters that a metric's preset sets, from the names of both."""
@@ -83,6 +85,8 @@ def _arguments(text: str, arguments: str | None) -> tuple[str | None, dict[str, 
         cause = str(getattr(error, "msg", error))
         # "invalid decimal literal" is what Python says of tokenize=13a.
         hint = "; quote text, as in tokenize='13a'" if "literal" in cause else ""
+        if path := _BARE_PATH.search(arguments):
+            hint = f"; quote text, as in {path[1]}='{path[2]}'"
         raise SpecError(f"{text!r} can't be parsed: {cause}{hint}") from error
     match call:
         case ast.Call(ast.Name(), [] | [ast.Constant(str())], keywords):
@@ -100,7 +104,7 @@ def _arguments(text: str, arguments: str | None) -> tuple[str | None, dict[str, 
         except (ValueError, TypeError):
             raise SpecError(
                 f"{text!r}: the value of {keyword.arg} isn't a Python literal; quote text, as in "
-                f"{keyword.arg}='{ast.unparse(keyword.value)}'"
+                f"{keyword.arg}='{ast.get_source_segment(f'f({arguments})', keyword.value)}'"
             ) from None
     return preset, parameters
 

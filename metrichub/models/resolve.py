@@ -103,15 +103,21 @@ def unset_error(metric: str, kind: str, *, only_models: bool = False) -> JudgeUn
     """
     ways = ["\"openai(model='…')\" (a model)"]
     if not only_models:
-        for entry in _installed(JUDGES if kind == "judge" else EMBEDDERS, kind).entries:
-            if entry.distribution != "metrichub":
-                with suppress(MetrichubError):
-                    ways.append(f'"{example_call(entry.load(), entry.name)}" (installed)')
-        ways += [f'"offline" ({_BASELINES[kind]})']
+        ways += [*_of_plugins(kind), f'"offline" ({_BASELINES[kind]})']
     article = "an" if kind == "embedder" else "a"
     error = JudgeUnavailable(f"{metric} needs {article} {kind}, and none is set")
     way = f"{' or '.join(ways)}, or set {VARIABLES[kind]} for this machine"
     return error.with_remedy("set_service", kind, way)
+
+
+def _of_plugins(kind: str) -> list[str]:
+    """How the judges or embedders of plugins are written."""
+    ways = []
+    for entry in _installed(JUDGES if kind == "judge" else EMBEDDERS, kind).entries:
+        if entry.distribution != "metrichub":
+            with suppress(MetrichubError):
+                ways.append(f'"{example_call(entry.load(), entry.name)}" (installed)')
+    return ways
 
 
 def _service_of(text: str, group: str, kind: str) -> Any:
@@ -131,9 +137,8 @@ def _service_of(text: str, group: str, kind: str) -> Any:
         model = named[1] if named else "…"
         if "://" in model:
             model = f"…', base_url='{model}"
-        raise SpecError(
-            f"{text!r} isn't a valid {kind}; write offline, or \"openai(model='{model}')\""
-        ) from error
+        ways = ["offline", *_of_plugins(kind), f"\"openai(model='{model}')\""]
+        raise SpecError(f"{text!r} isn't a valid {kind}; write {', or '.join(ways)}") from error
     try:
         entry = _installed(group, kind).find(parsed.metric)
     except UnknownMetric as error:

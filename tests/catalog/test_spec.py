@@ -70,6 +70,8 @@ def test_a_qualified_name_keeps_its_distribution() -> None:
         ("bleu(n=4, wmt)", r"the preset comes first: bleu\(wmt, n=4\)$"),
         ("b = chrf(n=4, chrf++, m=(1, 2))", r"first: b = chrf\(chrf\+\+, n=4, m=\(1, 2\)\)$"),
         ("bleu(n=, wmt)", "can't be parsed"),
+        ("bertscore(model=./m/bert, layer=2)", r"quote text, as in model='\./m/bert'$"),
+        ("bertscore(model=me/tiny-bert)", r"quote text, as in model='me/tiny-bert'$"),
         ("bleu(n={[]})", "isn't a Python literal"),
         ("bleu(n=__import__('os'))", "isn't a Python literal"),
     ],
