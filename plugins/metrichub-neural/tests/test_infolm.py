@@ -112,6 +112,19 @@ def test_what_has_no_distribution_is_said(roberta: Path) -> None:
     assert weighed == plain > 0
 
 
+def test_with_idf_no_paired_test_scores_all_samples_thousands_of_times(roberta: Path) -> None:
+    texts = ["the cat", "the dog", "money loan"]
+    p = []
+    for idf in (True, False):
+        hub = Hub(load_metric("infolm", model=str(roberta), idf=idf))
+        first, other = (
+            hub.evaluate(predictions=[f"{more}{text}" for text in texts], references=texts)
+            for more in ("", "the ")
+        )
+        p.append(first.compare(other)["infolm"]["score"].p)
+    assert np.isfinite(p).tolist() == [False, True]
+
+
 @pytest.mark.parametrize(
     ("more", "message"),
     [

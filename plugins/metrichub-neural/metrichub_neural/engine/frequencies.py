@@ -42,6 +42,8 @@ class MeanOfWeighted(CorpusMetric):
         """Whether a score depends on its row alone; with idf, each draw has other weights."""
         return not self.idf
 
+    testable = resamples
+
     def scores_of_rows(self, rows: Sequence[Any]) -> list[float]:
         """The score of each row, (R,), with the weights of all of them."""
         raise NotImplementedError  # a metric has its own
