@@ -112,6 +112,17 @@ def test_what_has_no_distribution_is_said(roberta: Path) -> None:
     assert weighed == plain > 0
 
 
+def test_the_nearest_of_several_references_counts(roberta: Path) -> None:
+    hub = Hub(load_metric("infolm", model=str(roberta), idf=False), reduce="mean")
+    mine, others = "the cat", ["money loan", "the dog", " "]
+    pairs = {"predictions": [mine] * 2, "references": others[:2]}
+    alone = hub.evaluate(pairs).samples()["infolm"]["score"]
+    assert hub(predictions=[mine], references=[others])["infolm"]["score"] == min(alone)
+    # Each candidate is a prediction, whatever `reduce` says.
+    several = Hub(hub.metrics)(predictions=[[mine, others[0]]], references=[others])
+    assert several["infolm"]["score"] == pytest.approx(min(alone) / 2)
+
+
 def test_with_idf_no_paired_test_scores_all_samples_thousands_of_times(roberta: Path) -> None:
     texts = ["the cat", "the dog", "money loan"]
     p = []

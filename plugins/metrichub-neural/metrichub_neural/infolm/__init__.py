@@ -15,17 +15,15 @@ from metrichub.authoring import (
     Range,
     Unscored,
 )
-from metrichub.errors import ModelError, ParameterError
-from metrichub.text import Integers, Texts
+from metrichub.errors import ParameterError
+from metrichub.text import Integers, RaggedTexts, Texts
 from metrichub_neural.engine.batching import FloatArray
 from metrichub_neural.engine.encoder import ModelName
-from metrichub_neural.engine.frequencies import Frequencies, MeanOfWeighted
+from metrichub_neural.engine.frequencies import Frequencies, MeanOfWeighted, Row, sides_of
 from metrichub_neural.engine.masked import Masked, masked_of
+from metrichub_neural.engine.tokens import Encoded
 from metrichub_neural.engine.whole import WholeMetric
 from metrichub_neural.infolm.measures import Measure, divergence, refused
-
-Row = tuple[str, str]
-"""A prediction and its reference, which both have tokens."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,60 +73,39 @@ class InfoLm(WholeMetric, MeanOfWeighted):
             name, _, allowed = refusal.partition(": ")
             raise ParameterError(self.name, name, getattr(self, name), allowed)
 
-    def reuse_key(self) -> None:
-        """None: it measures texts, which are read by the model where it concludes from them."""
+    def encoded(self, texts: Sequence[str]) -> Sequence[Encoded]:
+        """The tokens of each text."""
+        return self._model().encoded(texts)
 
-    def measure(self, prediction: Texts, reference: Texts) -> list[Row | Unscored]:
-        """Each pair of texts that have tokens."""
-        rows = list(zip(prediction, reference, strict=True))
-        texts = list(dict.fromkeys(text for row in rows for text in row))
-        encoded = zip(texts, self._model().encoded(texts), strict=True)
-        blank = {text for text, each in encoded if each.added.all()}
-        return [_row(row, blank) for row in rows]
-
-    def notes_of_rows(self, rows: Sequence[Row]) -> Sequence[str]:
-        """How many texts were longer than the model takes."""
-        try:
-            model = self._model()
-        # A report may be read where the model isn't.
-        except (ModelError, ImportError):
-            return ()
-        read = {
-            kind: model.encoded([row[side] for row in rows])
-            for side, kind in enumerate(("predictions", "references"))
-        }
-        return self.notes_of_texts(**read)
+    def measure(self, prediction: Texts, references: RaggedTexts) -> list[Row | Unscored]:
+        """Each prediction that has tokens, with its references that have some."""
+        blank = Unscored("the prediction has no tokens", "no_tokens")
+        rows = zip(super().measure(prediction, references), self.encoded(prediction), strict=True)
+        return [blank if isinstance(row, tuple) and mine.added.all() else row for row, mine in rows]
 
     def scores_of_rows(self, rows: Sequence[Row]) -> list[float]:
-        """The divergence of each row, (R,)."""
-        sides = (self._distributions([row[side] for row in rows]) for side in (0, 1))
+        """The smallest divergence from a reference of each row, (R,)."""
+        mine, theirs = map(self._distributions, sides_of(rows))
+        coming = iter(theirs)
         return [
             float(
                 divergence(
                     self.information_measure,
-                    first[None].astype(np.float64),
-                    second[None].astype(np.float64),
+                    each[None].astype(np.float64),
+                    np.stack([next(coming) for _ in others]).astype(np.float64),
                     self.alpha,
                     self.beta,
-                )[0]
+                ).min()
             )
-            for first, second in zip(*sides, strict=True)
+            for each, (_, others) in zip(mine, rows, strict=True)
         ]
 
     def _distributions(self, texts: Sequence[str]) -> list[FloatArray]:
         model = self._model()
         weights: Callable[[Integers], Array] = lambda ids: np.ones(len(ids))
         if self.idf:
-            weights = Frequencies.of(text.ids for text in model.encoded(texts)).weights
+            weights = Frequencies.of(text.ids for text in self.encoded(texts)).weights
         return model.distributions(texts, weights, self.temperature)
 
     def _model(self) -> Masked:
         return masked_of(self.files(), self.dtype)
-
-
-def _row(row: Row, blank: set[str]) -> Row | Unscored:
-    if row[1] in blank:
-        return Unscored("the reference has no tokens")
-    if row[0] in blank:
-        return Unscored("the prediction has no tokens", "no_tokens")
-    return row

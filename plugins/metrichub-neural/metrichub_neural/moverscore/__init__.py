@@ -9,16 +9,12 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from metrichub.authoring import Array, Checkpoint, Unscored
-from metrichub.errors import ModelError
-from metrichub.text import RaggedTexts, Texts
+from metrichub.authoring import Array, Checkpoint
 from metrichub_neural.engine.encoder import TokenVectors
-from metrichub_neural.engine.frequencies import Frequencies, MeanOfWeighted
+from metrichub_neural.engine.frequencies import Frequencies, MeanOfWeighted, Row, sides_of
 from metrichub_neural.engine.metric import EncoderMetric
+from metrichub_neural.engine.tokens import Encoded
 from metrichub_neural.engine.transport import REQUIRES, transported
-
-Row = tuple[str, tuple[str, ...]]
-"""A prediction and its references that have tokens."""
 
 
 class _Bag(NamedTuple):
@@ -54,38 +50,13 @@ class MoverScore(EncoderMetric, MeanOfWeighted):
         """The packages that the engine needs, and the solver of the transport."""
         return (*super().requires(), *REQUIRES)
 
-    def reuse_key(self) -> None:
-        """None: it measures texts, which are read by the model where it concludes from them."""
-
-    def measure(self, prediction: Texts, references: RaggedTexts) -> list[Row | Unscored]:
-        """Each prediction with its references that have tokens."""
-        tokens = self.encoder().tokenizer
-        others = list(dict.fromkeys(references.items))
-        encoded = zip(others, tokens.encode(others), strict=True)
-        blank = {text for text, each in encoded if each.added.all()}
-        rows = [
-            (mine, tuple(text for text in texts if text not in blank))
-            for mine, texts in zip(prediction, references, strict=True)
-        ]
-        return [row if row[1] else Unscored("no reference has tokens") for row in rows]
-
-    def notes_of_rows(self, rows: Sequence[Row]) -> Sequence[str]:
-        """How many texts were longer than the model takes."""
-        sides = {
-            "predictions": [mine for mine, _ in rows],
-            "references": [text for _, others in rows for text in others],
-        }
-        try:
-            encode = self.encoder().tokenizer.encode
-        # A report may be read where the model isn't.
-        except ModelError:
-            return ()
-        return self.notes_of_texts(**{kind: encode(texts) for kind, texts in sides.items()})
+    def encoded(self, texts: Sequence[str]) -> Sequence[Encoded]:
+        """The tokens of each text."""
+        return self.encoder().tokenizer.encode(texts)
 
     def scores_of_rows(self, rows: Sequence[Row]) -> list[float]:
         """The mean over the references of each row, (R,)."""
-        predictions = [text for text, _ in rows]
-        references = [text for _, others in rows for text in others]
+        predictions, references = sides_of(rows)
         texts = list(dict.fromkeys([*predictions, *references]))
         read = dict(zip(texts, self.encoder().vectors(texts), strict=True))
         mine, theirs = self._bags(predictions, read), self._bags(references, read)
