@@ -143,6 +143,26 @@ def test_labels_are_read_by_name(nli: Path, tmp_path: Path) -> None:
         entailment(tmp_path / "nli")
 
 
+def test_a_model_without_a_label_for_contradiction_has_no_score_of_it(
+    nli: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(nli, tmp_path / "nli")
+    path = tmp_path / "nli/config.json"
+    names = {"0": "not_entailment", "1": "x", "2": "entailment"}
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"id2label": names}))
+    columns = {"predictions": ["It is a cat.", "A dog."], "sources": ["It is a cat."] * 2}
+    with_label, without = (
+        Hub(load_metric("nli_faithfulness", model=str(folder))).evaluate(columns)
+        for folder in (nli, tmp_path / "nli")
+    )
+    told = "the model has no label for contradiction"
+    assert told in without.notes()["nli_faithfulness"]
+    assert not with_label.notes()
+    assert without["nli_faithfulness"]["score"] == with_label["nli_faithfulness"]["score"]
+    assert np.isnan(without.scores()["nli_faithfulness"]["contradicted"])
+    assert with_label["nli_faithfulness"]["contradicted"] > 0
+
+
 def test_windows_are_whole_sentences_that_fit_and_share_one(nli: Path) -> None:
     model = entailment(nli)
     sentences = [part for part in STORY.replace(". ", ".|").split("|")]

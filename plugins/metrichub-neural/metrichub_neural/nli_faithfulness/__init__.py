@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,12 +52,19 @@ class NliFaithfulness(WholeMetric):
             for row in missing
         }
         undefined = {row: "no_claims" for row in missing if row not in blank}
-        values = {"entailed": entailed, "contradicted": contradicted}
+        told = np.full(len(parts), float(choose_entailment(self.files())[1] is not None))
+        values = {"entailed": entailed, "contradicted": contradicted, "told": told}
         return Measured({**values, **noted(predictions=of_claims)}, reasons, undefined)
 
-    def score(self, entailed: Array, contradicted: Array, count: Array) -> Scores:
-        """The means over the samples."""
-        return {"score": entailed / count, "contradicted": contradicted / count}
+    def score(self, entailed: Array, contradicted: Array, told: Array, count: Array) -> Scores:
+        """The means over the samples; none of contradiction where the model has no label for it."""
+        return {"score": entailed / count, "contradicted": contradicted / told}
+
+    def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
+        """What is to be said of texts, and that the model has no label for contradiction."""
+        no_label = totals and totals["told"] < totals["noted_texts"]
+        note = ["the model has no label for contradiction"] if no_label else []
+        return [*super().notes(totals), *note]
 
     def files(self) -> ModelFiles:
         """The model's files, which name a label for entailment."""
