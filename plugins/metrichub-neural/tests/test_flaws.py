@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +12,9 @@ import numpy as np
 import pytest
 import test_comet
 import toys
-from metrichub_neural.engine.flaws import ReadingMetric
+from metrichub_neural.engine.flaws import CONTROL, UNKNOWN, ReadingMetric
+from metrichub_neural.engine.tokens import load_tokenizer
+from metrichub_neural.local_models import find_model
 
 from metrichub import Hub, ScoringError, load_metric
 from metrichub.authoring import Array, Scores
@@ -56,8 +59,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("name", METRICS)
-def test_control_tokens_in_texts_are_told(name: str, folder: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        *((name, "control tokens") for name in METRICS),
+        # The other two's tiny vocabularies lack plain words.
+        *((name, "doesn't know") for name in METRICS if name not in ("unieval", "comet")),
+    ],
+)
+def test_control_tokens_and_unknown_words_in_texts_are_told(
+    name: str, kind: str, folder: Path
+) -> None:
     pytest.importorskip("ot", reason="needs POT: pip install 'metrichub-neural[transport]'")
     parameters = METRICS[name]
     model = parameters["model"]
@@ -68,9 +80,10 @@ def test_control_tokens_in_texts_are_told(name: str, folder: Path) -> None:
         "references": ["It is a cat.", "A dog sat."],
         "sources": ["It is a cat there.", "A dog sat."],
     }
-    odd = {**plain, "predictions": [f"It is {end} a cat here.", "A dog sat."]}
+    odd_word = end if kind == "control tokens" else "ድመት"
+    odd = {**plain, "predictions": [f"It is {odd_word} a cat here.", "A dog sat."]}
     told = [
-        [note for note in hub.evaluate(columns).notes().get(name, ()) if "control tokens" in note]
+        [note for note in hub.evaluate(columns).notes().get(name, ()) if kind in note]
         for columns in (plain, odd)
     ]
     assert not told[0]
@@ -94,6 +107,18 @@ def test_candidates_and_texts_read_together_are_counted_by_samples(
     columns = {"references": ["a cat"] * 2, "sources": ["It is a cat."] * 2}
     report = Hub(metric).evaluate(predictions=[candidates] * 2, reduce="mean", **columns)
     assert any(note.startswith(told) for note in report.notes()[name])
+
+
+def test_an_unknown_token_that_no_word_becomes_is_never_told(tmp_path: Path) -> None:
+    toys.write_bytes(tmp_path)
+    path = tmp_path / "tokenizer_config.json"
+    flaws = []
+    for settings in ({"unk_token": "[UNK]"}, {"unk_token": "[SEP]", "eos_token": "[SEP]"}):
+        path.write_text(json.dumps(settings))
+        files = find_model(str(tmp_path), needed_by="test")
+        tokens = load_tokenizer(files, {}).encode(["a cat", "[SEP]", "[UNK]"])
+        flaws.append([text.flaws for text in tokens])
+    assert flaws == [[0, CONTROL, UNKNOWN], [0, CONTROL, CONTROL]]
 
 
 def test_what_is_cut_off_is_not_told(folder: Path) -> None:

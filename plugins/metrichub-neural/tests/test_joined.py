@@ -100,7 +100,7 @@ def test_what_a_classifier_cuts_is_counted(model: Path) -> None:
     hub = Hub(load_metric("minicheck", model=str(model)))
     long = "The cat sat on the mat in the house of the old man " * 8
     report = hub.evaluate(predictions=["The cat ran."] * 2, sources=[long, "The cat sat."])
-    (note,) = report.notes()["minicheck"]
+    (note,) = [note for note in report.notes()["minicheck"] if "cut" in note]
     assert "1 of 2 predictions were cut at 62 tokens" in note
 
 

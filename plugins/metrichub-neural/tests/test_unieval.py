@@ -138,7 +138,7 @@ def test_a_tokenizer_that_does_not_read_the_end_of_a_part_is_refused(
 def test_predictions_that_were_cut_are_counted(toy: Path) -> None:
     long = "it rains by the river and " * 300
     report = scored(str(toy), "coherence", ["a cat", "a dog"], sources=[long, "a dog"])
-    (note,) = report.notes()["unieval"]
+    (note,) = [note for note in report.notes()["unieval"] if "cut" in note]
     assert "1 of 2 predictions were cut at 1024 tokens, what is read with them included" in note
 
 

@@ -30,7 +30,7 @@ class Classified(NamedTuple):
     Attributes:
         probabilities: Of each label, (labels,).
         tokens: How many tokens of the text it read.
-        flaws: Whether it had more, or control tokens; see `engine.flaws`.
+        flaws: Whether it had more, or control or unknown tokens; see `engine.flaws`.
     """
 
     probabilities: Probabilities

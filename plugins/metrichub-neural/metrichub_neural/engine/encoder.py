@@ -36,7 +36,7 @@ class TokenVectors(NamedTuple):
         ids: The tokens, (n,).
         vectors: (n, d).
         added: Which tokens were added to the text, (n,).
-        flaws: Whether the text was cut or has control tokens; see `engine.flaws`.
+        flaws: Whether the text was cut, or has control or unknown tokens; see `engine.flaws`.
     """
 
     ids: Integers
@@ -51,7 +51,7 @@ class TextVector(NamedTuple):
     Attributes:
         vector: (d,).
         blank: Whether the text has no tokens but those that are added to it.
-        flaws: Whether the text was cut or has control tokens; see `engine.flaws`.
+        flaws: Whether the text was cut, or has control or unknown tokens; see `engine.flaws`.
     """
 
     vector: FloatArray

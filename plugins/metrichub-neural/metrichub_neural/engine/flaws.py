@@ -1,4 +1,4 @@
-"""Flaws of texts as a model reads them: cut, or with control tokens; notes count them."""
+"""Flaws of texts as a model reads them: cut, with control or unknown tokens; notes count them."""
 
 from __future__ import annotations
 
@@ -17,14 +17,18 @@ from metrichub_neural.engine.machine import device
 from metrichub_neural.engine.settings import limit_of
 from metrichub_neural.local_models import ModelFiles
 
-CUT, CONTROL = 1, 2
-"""More tokens than the model takes; words that it reads as its own tokens, such as "[SEP]"."""
+CUT, CONTROL, UNKNOWN = 1, 2, 4
+"""More tokens than the model takes; words that it reads as its own tokens, such as "[SEP]"; words
+that its vocabulary doesn't have, all of which are one token to it.
+"""
 _HAVE_CONTROL = (
     "contain control tokens of the model, such as [SEP] or </s>, which it doesn't read as text"
 )
+_HAVE_UNKNOWN = "contain words that the model doesn't know, and reads as [UNK] or <unk>"
 _SAID = {
     CUT: ("noted_cut_", "{count} of {texts} {kind} were cut at {limit}"),
     CONTROL: ("noted_control_", "{count} of {texts} {kind} " + _HAVE_CONTROL),
+    UNKNOWN: ("noted_unknown_", "{count} of {texts} {kind} " + _HAVE_UNKNOWN),
 }
 
 
@@ -76,7 +80,7 @@ class ReadingMetric(Metric):
         return f"{self.files().state()} {device()}"
 
     def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
-        """How many texts were longer than the model takes, or have control tokens in them."""
+        """How many texts were longer than the model takes, or have control or unknown tokens."""
         if not totals:
             return super().notes(totals)
         # Missing where a metric forgot what is `noted`.
@@ -99,7 +103,7 @@ class ReadingMetric(Metric):
         return [
             _SAID[flaw][1].format(
                 # Of texts that are read together, one isn't told from the other.
-                kind="samples" if flaw == CONTROL and self.where_cut else kind,
+                kind="samples" if flaw != CUT and self.where_cut else kind,
                 count=count,
                 texts=texts,
                 limit=limit,
@@ -135,8 +139,9 @@ class FlawsCounted:
 
     @property
     def note(self) -> str | None:
-        """How many different texts were cut or have control tokens, if any."""
-        said = {CUT: "were longer than the model takes, and were cut", CONTROL: _HAVE_CONTROL}
+        """How many different texts were cut or have control or unknown tokens, if any."""
+        cut = "were longer than the model takes, and were cut"
+        said = {CUT: cut, CONTROL: _HAVE_CONTROL, UNKNOWN: _HAVE_UNKNOWN}
         numbers = {flaw: sum(each & flaw > 0 for each in self._flaws.values()) for flaw in said}
         told = [f"{n} different {self.reads} {said[flaw]}" for flaw, n in numbers.items() if n]
         return f"{self.kind}: {'; '.join(told)}" if told else None

@@ -13,7 +13,7 @@ import numpy as np
 
 from metrichub.errors import MissingDependency, ModelError
 from metrichub.text import Flags, Integers, well_formed
-from metrichub_neural.engine.flaws import CONTROL, CUT
+from metrichub_neural.engine.flaws import CONTROL, CUT, UNKNOWN
 from metrichub_neural.engine.full import libraries, quiet
 from metrichub_neural.engine.settings import UNLIMITED, limit_of, read_json
 from metrichub_neural.local_models import ModelFiles
@@ -52,7 +52,7 @@ class Encoded(NamedTuple):
         ids: The tokens, (n,).
         added: Which of them were added to the text, (n,).
         types: Which text of a pair each belongs to, (n,).
-        flaws: Whether the text had more than fit, and control tokens; see `engine.flaws`.
+        flaws: Whether the text had more than fit, control or unknown tokens; see `engine.flaws`.
     """
 
     ids: Integers
@@ -113,7 +113,9 @@ class Tokenizer:
         added = backend.get_added_tokens_decoder().items()
         control = {number for number, token in added if token.special}
         named_ids = {number for name, number in self.special.items() if name != "unk_token"}
-        self._control = (control - {self.special.get("unk_token")}) | named_ids
+        # GPT-2's is the end token, and stands for no text.
+        self._unknown = {self.special.get("unk_token")} - named_ids
+        self._control = (control | named_ids) - self._unknown
         self._prefix = " " if config.get("model_type") in _PREFIXED else ""
 
     @property
@@ -186,9 +188,10 @@ class Tokenizer:
                     encodings[place] = backend.encode(*ready[place])
         return [self._encoded(encoding) for encoding in encodings]
 
-    def flaws_of(self, ids: Iterable[int], inserted: int = 0) -> int:
-        """CONTROL, if more control tokens are among these than were inserted."""
-        return CONTROL * (sum(map(self._control.__contains__, ids)) > inserted)
+    def flaws_of(self, ids: Sequence[int], inserted: int = 0) -> int:
+        """CONTROL, if more control tokens are among these than were inserted, and UNKNOWN."""
+        control = sum(map(self._control.__contains__, ids)) > inserted
+        return CONTROL * control | UNKNOWN * (not self._unknown.isdisjoint(ids))
 
     def _encoded(self, encoding: Any, inserted: int = 0) -> Encoded:
         ids, added = encoding.ids, np.array(encoding.special_tokens_mask, np.bool_)
