@@ -84,6 +84,28 @@ def test_a_pair_has_the_probabilities_that_it_has_alone(
     assert np.ptp(np.array(truth), axis=0).min() > 0.01
 
 
+@pytest.mark.parametrize("kind", ["bert", "distilbert"])
+@pytest.mark.parametrize(
+    "names", [None, ["input_ids", "attention_mask"], ["input_ids", "token_type_ids"]]
+)
+def test_a_model_gets_the_inputs_that_its_tokenizers_settings_list(
+    kind: str, names: list[str] | None, tmp_path: Path
+) -> None:
+    auto = toys.transformers.AutoModelForSequenceClassification
+    toys.write_model(tmp_path, kind, auto.__name__)
+    path = tmp_path / "tokenizer_config.json"
+    listed = {"model_input_names": names} if names else {}
+    path.write_text(json.dumps(json.loads(path.read_text()) | listed))
+    tokenizer = toys.transformers.AutoTokenizer.from_pretrained(tmp_path)
+    ask = toys.transformers.pipeline("text-classification", str(tmp_path), tokenizer=tokenizer)
+    truth = ask([{"text": first, "text_pair": other} for first, other in PAIRS[:4]], top_k=None)
+    model = classifier.classifier_of(find_model(str(tmp_path), needed_by="test"), "float32")
+    for rows, classified in zip(truth, model.of_pairs(PAIRS[:4]), strict=True):
+        for row in rows:
+            place = int(row["label"].removeprefix("LABEL_"))
+            assert classified.probabilities[place] == pytest.approx(row["score"], abs=1e-5)
+
+
 @pytest.mark.parametrize("limit", [None, 20])
 def test_the_first_text_alone_is_cut_if_the_second_leaves_it_room(
     nli: Path, limit: int | None

@@ -88,7 +88,7 @@ class Classifier:
         self.labels = labels_of(config)
         several = config.get("problem_type") == "multi_label_classification"
         self.activate = activate or (sigmoid if several else softmax)
-        self._types = int(str(config.get("type_vocab_size") or 0)) > 1
+        self._types = tokenizer.gives_types and int(str(config.get("type_vocab_size") or 0)) > 1
         self._store = Store()
         self.forget = self._store.clear
 

@@ -74,6 +74,7 @@ class Tokenizer:
 
     Attributes:
         limit: How many tokens a text may have, with those that are added to it.
+        gives_types: Whether a model that takes it is told which text of a pair a token is of.
         special: The ids of special tokens by what they are for, such as "cls_token".
 
     Raises:
@@ -102,6 +103,7 @@ class Tokenizer:
             backend.enable_truncation(self.limit)
         else:
             backend.no_truncation()
+        self.gives_types = "token_type_ids" in settings.get("model_input_names", ["token_type_ids"])
         named = {**read_json(files, "special_tokens_map.json"), **settings}
         texts = {name: _content(named.get(name)) for name in _SPECIAL}
         ids = {name: backend.token_to_id(text) for name, text in texts.items() if text}
