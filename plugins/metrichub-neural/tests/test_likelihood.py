@@ -131,6 +131,21 @@ def test_a_long_text_is_read_in_windows_that_each_begin_with_the_start_token(mod
     assert scores.scores()["perplexity"]["score"] == pytest.approx(np.exp(total / 14), rel=3e-6)
 
 
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"window": 1000}, "window=1000 is not allowed; choose at most 48, the model's"),
+        ({"stride": 9, "window": 8}, "stride=9 is not allowed; choose at most 8, the window"),
+        ({"stride": 49}, "stride=49 is not allowed; choose at most 48, the window"),
+    ],
+)
+def test_a_window_that_could_not_be_used_is_refused(
+    more: dict[str, int], message: str, model: Path
+) -> None:
+    with pytest.raises(ParameterError, match=message):
+        scored("perplexity", model, {"predictions": ["a cat"]}, **more)
+
+
 @pytest.mark.parametrize("window", [2, 3, 5, 48])
 @pytest.mark.parametrize("stride", [1, 2, 99])
 @pytest.mark.parametrize("start", [True, False])

@@ -9,6 +9,7 @@ from typing import Annotated
 import numpy as np
 
 from metrichub.authoring import Checkpoint, Measured, Range
+from metrichub.errors import ParameterError
 from metrichub_neural.engine.causal import causal_of
 from metrichub_neural.engine.encoder import Dtype, ModelName
 from metrichub_neural.engine.flaws import noted
@@ -49,8 +50,17 @@ class LikelihoodMetric(FilesMetric):
     dtype: Dtype = "float32"
 
     def likelihoods(self, conditions: Sequence[str], texts: Sequence[str]) -> Measured:
-        """Each text's likelihood after its condition: sums, and its own mean, (N,)."""
+        """Each text's likelihood after its condition: sums, and its own mean, (N,).
+
+        Raises:
+            ParameterError: the window is larger than the model's, or the stride than the window.
+        """
         model = causal_of(self.files(), self.dtype)
+        most = self.window or model.limit
+        if most > model.limit:
+            raise ParameterError(self.name, "window", most, f"at most {model.limit}, the model's")
+        if self.stride and self.stride > most:
+            raise ParameterError(self.name, "stride", self.stride, f"at most {most}, the window")
         likelihoods = model.likelihoods(
             list(zip(conditions, texts, strict=True)),
             start=self.start,
@@ -81,8 +91,7 @@ class LikelihoodMetric(FilesMetric):
 
     def limit(self) -> int:
         """How many tokens the model reads at a time."""
-        most = super().limit()
-        return min(self.window or most, most)
+        return self.window or super().limit()
 
     def files(self) -> ModelFiles:
         """The model's files, found and not loaded."""
