@@ -17,7 +17,7 @@ from metrichub_neural.local_models import find_model
 from metrichub_neural.minicheck_judge import MiniCheckJudge
 from neural_vectors import rows
 
-from metrichub import Hub, load_metric
+from metrichub import Hub, JudgeUnavailable, ModelError, load_metric
 from metrichub.authoring import Prompt
 
 ROWS = rows("minicheck roberta-large")
@@ -119,3 +119,26 @@ def test_a_sentence_longer_than_a_chunk_stands_alone() -> None:
 def test_a_document_without_a_sentence_supports_nothing(model: Path) -> None:
     loaded = classifier.classifier_of(find_model(str(model), needed_by="test"), "float32")
     assert supported(loaded, [("", "the cat sat")]) == [(0.0, "", False)]
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["contradiction", "neutral", "entailment"],
+        ["not_entailment", "entailment"],
+        ["toxic", "fine"],
+        ["SUPPORTED", "UNSUPPORTED"],
+        ["LABEL_0"],
+    ],
+)
+def test_a_classifier_of_something_else_is_refused(labels: list[str], tmp_path: Path) -> None:
+    named = dict(enumerate(labels))
+    places = {label: place for place, label in named.items()}
+    auto = "AutoModelForSequenceClassification"
+    folder = toys.write_model(tmp_path / "other", auto=auto, id2label=named, label2id=places)
+    says = rf"other has the labels {', '.join(labels)}, .* take nli_faithfulness".lower()
+    with pytest.raises(ModelError, match=f"(?i){says}"):
+        Hub(load_metric("minicheck", model=str(folder)))(predictions=["a."], sources=["b."])
+    hub = Hub("faithfulness", judge=f"minicheck(model='{folder}')")
+    with pytest.raises(JudgeUnavailable, match=f"(?i){says}"):
+        hub(predictions=["A cat."], contexts=[["A dog."]])

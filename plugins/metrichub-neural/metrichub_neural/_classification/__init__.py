@@ -16,9 +16,6 @@ from metrichub_neural.engine.flaws import noted
 from metrichub_neural.engine.settings import read_config
 from metrichub_neural.engine.whole import WholeMetric
 
-_UNNAMED = {"label_0": 0, "label_1": 1}
-"""The labels of a model whose configuration names none."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class ClassifierMetric(WholeMetric):
@@ -34,7 +31,7 @@ class ClassifierMetric(WholeMetric):
         config = read_config(files)
         if config.get("problem_type") == "regression":
             raise ModelError(f"{files.name} is a regression, which has no probabilities of labels")
-        indices = labels_of(config) or _UNNAMED
+        indices = labels_of(config)
         for label in labels:
             if label.strip().lower() not in indices:
                 raise ModelError(

@@ -70,11 +70,7 @@ Runner = TorchClassifier | OnnxClassifier
 
 
 class Classifier:
-    """A model that gives a text, or a pair of texts, a probability for each of its labels.
-
-    Attributes:
-        labels: The place of each label, by its name in lower case.
-    """
+    """A model that gives a text, or a pair of texts, a probability for each of its labels."""
 
     def __init__(
         self,
@@ -85,7 +81,6 @@ class Classifier:
         activate: Callable[[Probabilities], Probabilities] | None = None,
     ) -> None:
         self.name, self.tokenizer, self.runner = name, tokenizer, runner
-        self.labels = labels_of(config)
         several = config.get("problem_type") == "multi_label_classification"
         self.activate = activate or (sigmoid if several else softmax)
         self._types = tokenizer.gives_types and int(str(config.get("type_vocab_size") or 0)) > 1
@@ -165,10 +160,10 @@ def _runner(files: ModelFiles, dtype: str) -> Runner:
 
 
 def labels_of(config: Mapping[str, object]) -> dict[str, int]:
-    """The place of each label by its name in lower case, as config.json has them."""
+    """The place of each label by its name in lower case; of a model that names none, of two."""
     names = config.get("id2label")
     if not isinstance(names, Mapping):
-        return {}
+        return {"label_0": 0, "label_1": 1}
     return {str(name).strip().lower(): int(place) for place, name in names.items()}
 
 

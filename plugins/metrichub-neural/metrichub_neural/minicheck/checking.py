@@ -9,9 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from metrichub.authoring import sentences
+from metrichub.errors import ModelError
 from metrichub_neural._seq2seq import probability
 from metrichub_neural.engine import joined
-from metrichub_neural.engine.classifier import classifier_of
+from metrichub_neural.engine.classifier import classifier_of, labels_of
 from metrichub_neural.engine.flaws import flaws_of
 from metrichub_neural.engine.joined import Supported
 from metrichub_neural.engine.seq2seq import Seq2Seq, seq2seq_of
@@ -33,9 +34,20 @@ class Claim(NamedTuple):
 def checked_by(
     files: ModelFiles, dtype: str, claims: Sequence[Claim], chunk: int | None
 ) -> list[Supported]:
-    """How far each claim is supported, by T5 or by a classifier, as the model's files say."""
+    """How far each claim is supported, by T5 or by a classifier, as the model's files say.
+
+    Raises:
+        ModelError: it is a classifier of something else.
+    """
     if not is_classifier(files):
         return checked(seq2seq_of(files, dtype), claims, chunk or WORDS)
+    places = labels_of(read_config(files))
+    labels = sorted(places, key=places.__getitem__)
+    if len(labels) != 2 or not labels[1].startswith(("label_1", "support")):
+        raise ModelError(
+            f"{files.name} has the labels {', '.join(labels)}, and a MiniCheck two, the second of "
+            "which is 'supported' or has no name; for NLI models, take nli_faithfulness"
+        )
     pairs = [(claim.document, claim.text) for claim in claims]
     model = classifier_of(files, dtype)
     return joined.supported(model, pairs, chunk or joined.TOKENS)
