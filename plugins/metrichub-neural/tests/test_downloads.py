@@ -107,6 +107,7 @@ def test_a_hub_that_cannot_be_reached_is_one_line(machine: Machine) -> None:
     fetched = machine.metrichub("fetch", "toys/bert", "--yes")
     assert fetched.returncode == 5
     assert last(fetched.stderr).startswith("metrichub: error: toys/bert can't be fetched")
+    assert f"{machine.hub.address} can't be reached (" in fetched.stderr
 
 
 SCORED = f"""
@@ -168,7 +169,12 @@ def test_half_a_file_leaves_no_model_to_score_with(machine: Machine) -> None:
         (("toys/bert", "--revision", "b" * 40), f"toys/bert has no revision '{'b' * 40}'"),
         (("toys/gated",), "toys/gated is gated: accept its license on its page of the hub"),
         (("toys/none",), "the hub has no model 'toys/none', or it is private"),
-        (("a b",), "'a b' isn't a valid name of a model"),
+        (("a b",), "'a b' isn't a valid name of a model: write 'owner/model' as on the hub"),
+        (
+            ("https://huggingface.co/a/b",),
+            "'https://huggingface.co/a/b' isn't a valid name of a mo",
+        ),
+        (("./tests",), "./tests is a path: metrics take a folder as it is"),
     ],
 )
 def test_what_the_hub_refuses_is_one_line(

@@ -155,9 +155,19 @@ def test_a_measure_that_is_not_defined_is_refused(more: dict[str, Any], message:
         load_metric("infolm", **more)
 
 
-def test_a_model_without_a_head_for_masked_tokens_is_refused(bert: Path) -> None:
-    with pytest.raises(ModelError, match="has no weights for"):
-        Hub(load_metric("infolm", model=str(bert)))(predictions=["a"], references=["b"])
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("bert", "has no weights for cls.*: a masked model, such as BERT, is needed$"),
+        ("gpt2", "/gpt2: a masked model, such as BERT, is needed$"),
+    ],
+)
+def test_a_model_without_a_head_for_masked_tokens_is_refused(
+    kind: str, message: str, tmp_path: Path
+) -> None:
+    folder = toys.write_model(tmp_path / kind, kind)
+    with pytest.raises(ModelError, match=message):
+        Hub(load_metric("infolm", model=str(folder)))(predictions=["a"], references=["b"])
 
 
 class TestInfoLm(MetricContract):

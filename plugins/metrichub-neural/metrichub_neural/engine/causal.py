@@ -19,7 +19,7 @@ from metrichub_neural.engine.models import loaded_once
 from metrichub_neural.engine.settings import read_config
 from metrichub_neural.engine.store import Store
 from metrichub_neural.engine.tokens import Tokenizer, load_tokenizer, rebuilt_tokenizer
-from metrichub_neural.local_models import ModelFiles
+from metrichub_neural.local_models import ModelFiles, gguf_of
 
 _SLICE = 1 << 26
 """How many numbers of the vocabulary's scores are held at a time."""
@@ -231,7 +231,7 @@ def _check_causal(files: ModelFiles) -> None:
 
 
 def _tokenizer(files: ModelFiles, config: dict[str, Any]) -> Tokenizer:
-    gguf = sorted(files.folder.glob("*.gguf"))
+    gguf = gguf_of(files)
     if gguf and not files.file("tokenizer.json"):
-        return rebuilt_tokenizer(files, config, gguf_file=gguf[0].name)
+        return rebuilt_tokenizer(files, config, gguf_file=gguf)
     return load_tokenizer(files, {**config, **read_config(files)})

@@ -18,7 +18,7 @@ from metrichub_neural.engine.batching import FloatArray, OutOfMemory, check_fini
 from metrichub_neural.engine.machine import device, threads
 from metrichub_neural.engine.models import LOCK
 from metrichub_neural.engine.reduction import Reduction
-from metrichub_neural.local_models import ModelFiles
+from metrichub_neural.local_models import ModelFiles, gguf_of
 
 REQUIRES = ("torch>=2.4", "transformers>=5.6.2,<6")
 _ONLY_ENCODERS = ("bert", "camembert", "mobilebert", "roberta", "xlm-roberta", "xlm-roberta-xl")
@@ -26,13 +26,11 @@ _ONLY_ENCODERS = ("bert", "camembert", "mobilebert", "roberta", "xlm-roberta", "
 _LAYER = re.compile(r"\.\d+\.")
 """The first number in a weight's name, which is its layer's."""
 _DISTANCES = ".distance_embedding."
-_INDEX = "model.safetensors.index.json"
 _STACKS = (
     *("encoder.layer", "encoder.block", "encoder.layers", "transformer.layer"),
     *("layers", "layer", "block", "h"),
 )
 """Where models have their layers."""
-_PICKLES = (".bin", ".ckpt", ".pt", ".pth")
 _MEMORY = ("out of memory", "defaultcpuallocator", "_status_alloc_failed")
 """How PyTorch and the libraries of a GPU say that memory ran out."""
 
@@ -210,13 +208,10 @@ def load_model(auto: str, files: ModelFiles, dtype: str, **more: Any) -> Any:
         ModelError: it can't be read, or the weights of a part are missing.
     """
     torch, transformers = libraries(files.name)
-    if files.file("model.safetensors", _INDEX) is None:
-        gguf = sorted(files.folder.glob("*.gguf"))
-        if not gguf:
-            raise ModelError(f"{files.name} has no safetensors in {files.folder}{_instead(files)}")
-        more["gguf_file"] = gguf[0].name
-    else:
-        more["use_safetensors"] = True
+    gguf = gguf_of(files)
+    masked = auto == "AutoModelForMaskedLM"
+    kind = "masked model, such as BERT," if masked else "whole model of the right kind"
+    more |= {"gguf_file": gguf} if gguf else {"use_safetensors": True}
     if device() != "cpu" and find_spec("accelerate"):
         # Otherwise the weights are all in the host's memory before they are moved.
         more["device_map"] = {"": device()}
@@ -232,11 +227,11 @@ def load_model(auto: str, files: ModelFiles, dtype: str, **more: Any) -> Any:
             )
     # Whatever the libraries raise for files that are cut off, or of an unknown architecture.
     except Exception as error:
-        reason = _reason(error, files)
+        reason = _reason(error, files, kind)
         raise ModelError(f"{files.name} can't be read from {files.folder}: {reason}") from error
     # Weights that aren't in the files would be random ones.
     if missing := sorted(loading["missing_keys"]):
-        raise ModelError(f"{files.name} has no weights for {missing[0]} ({auto} needs them)")
+        raise ModelError(f"{files.name} has no weights for {missing[0]}: a {kind} is needed")
     _check_weights(model, sorted(loading["unexpected_keys"]), files.name)
     return model
 
@@ -262,27 +257,21 @@ def _check_weights(model: Any, left: Sequence[str], name: str) -> None:
             raise ModelError(f"{name} has weights that aren't finite in {weight.dtype}: {key}")
 
 
-def _reason(error: Exception, files: ModelFiles) -> str:
+def _reason(error: Exception, files: ModelFiles, kind: str) -> str:
     """Why a model can't be read, where what the libraries say is of no help."""
     text = " ".join(str(error).split())
     if "trust_remote_code" in text:
         return "it needs code of its own, and no model's code is run here"
     if "ignore_mismatched_sizes" in text:
         return "its weights have other shapes than its config.json says"
+    if "Unrecognized configuration class" in text:
+        return f"a {kind} is needed"
+    if "cannot reshape array" in text or "requires a buffer" in text:
+        return "the file is cut off; download the weights again"
     for path in sorted(files.folder.glob("*.safetensors")):
         if other := other_than_weights(path):
             return f"{path.name} {other}"
     return text
-
-
-def _instead(files: ModelFiles) -> str:
-    """A hint where the weights are a pickle, or aren't there."""
-    if any(files.folder.glob("model-*.safetensors")):
-        return f", only parts of them and no {_INDEX} beside them: copy all files of the model"
-    pickles = [path.name for path in files.folder.rglob("*") if path.suffix in _PICKLES]
-    if pickles:
-        return f", only {', '.join(sorted(pickles))}: metrichub convert {files.folder}"
-    return f": metrichub fetch {files.name}"
 
 
 @contextmanager

@@ -12,12 +12,10 @@ from metrichub_neural.engine.batching import FloatArray, OutOfMemory, check_fini
 from metrichub_neural.engine.machine import threads
 from metrichub_neural.engine.reduction import Reduction
 from metrichub_neural.engine.settings import read_config
-from metrichub_neural.local_models import ModelFiles
+from metrichub_neural.local_models import ONNX, SAFETENSORS, ModelFiles
 
 REQUIRES = ("onnxruntime>=1.20",)
-FILES = ("model.onnx", "onnx/model.onnx")
 _MEMORY = ("bad_alloc", "failed to allocate memory")
-_TORCH_FILES = ("model.safetensors", "model.safetensors.index.json")
 
 
 class OnnxModel:
@@ -26,9 +24,9 @@ class OnnxModel:
     def __init__(self, files: ModelFiles, axes: int, what: str) -> None:
         import onnxruntime
 
-        path = files.file(*FILES)
+        path = files.file(*ONNX)
         if path is None:
-            raise ModelError(f"{files.name} has no {FILES[0]} in {files.folder}")
+            raise ModelError(f"{files.name} has no {ONNX[0]} in {files.folder}")
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 3
         if (few := threads()) is not None:
@@ -93,4 +91,4 @@ class OnnxClassifier(OnnxModel):
 
 def has_only_onnx(files: ModelFiles) -> bool:
     """Whether a model comes as an ONNX file and not for PyTorch."""
-    return files.file(*FILES) is not None and files.file(*_TORCH_FILES) is None
+    return files.file(*ONNX) is not None and files.file(*SAFETENSORS) is None

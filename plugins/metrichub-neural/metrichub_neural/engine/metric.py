@@ -57,7 +57,7 @@ class EncoderMetric(ReadingMetric):
 
     def choice(self) -> Choice:
         """The model as it will be run."""
-        model = self.model or self.default_model()
+        model = self.default_model() if self.model is None else self.model
         layer = self.default_layer(model) if self.layer is None else self.layer
         return choose(model, self.revision, layer, self.engine, self.dtype, self.name)
 

@@ -133,7 +133,7 @@ class MetricX(FirstTokenMetric):
         if self.files().file(*_WORDS):
             return None
         try:
-            return find_model(self.tokenizer, needed_by=self.name)
+            return find_model(self.tokenizer, needed_by=self.name, weights=False)
         except MissingModel as error:
             # Its weights are larger than the model's own, and of no use.
             get = error.get.replace("metrichub fetch", "metrichub fetch --no-weights")

@@ -128,4 +128,5 @@ class Wmd(Metric):
         return Bag(vectors, number / number.sum())
 
     def _files(self) -> ModelFiles:
-        return find_model(self.model or DEFAULT_MODEL, self.revision, needed_by=self.name)
+        model = DEFAULT_MODEL if self.model is None else self.model
+        return find_model(model, self.revision, needed_by=self.name, weights=False)
