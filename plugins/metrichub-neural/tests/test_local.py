@@ -44,7 +44,9 @@ def test_the_pooling_is_the_one_that_the_files_name(bert: Path, tmp_path: Path) 
     )
     assert "pooling='first'" in LocalEmbedder(model=str(tmp_path / "bert")).label
     path.write_text(json.dumps({"pooling_mode_weightedmean_tokens": True}))
-    with pytest.raises(JudgeUnavailable, match=r"pools by weightedmean; choose pooling"):
+    with pytest.raises(
+        JudgeUnavailable, match=r"pools by weightedmean; the embedder local takes pooling=.mean"
+    ):
         embedded(tmp_path / "bert", TEXTS)
 
 

@@ -17,7 +17,7 @@ from safetensors.numpy import save_file
 from test_convert import metrichub
 from toys import hidden, texts, torch
 
-from metrichub import Hub, ModelError, load_metric
+from metrichub import Hub, JudgeUnavailable, ModelError, load_metric
 from metrichub.testing import MetricContract
 
 WEIGHT = np.random.default_rng(5).standard_normal((7, 32)).astype(np.float32)
@@ -243,7 +243,7 @@ def test_a_folder_is_read_as_it_was_written(
     ("pooling", "files", "message"),
     [
         ({"pooling_mode": "lasttoken"}, {}, "pools by lasttoken"),
-        ({"pooling_mode": ["cls", "mean"]}, {}, "pools by cls, mean; choose pooling='mean'"),
+        ({"pooling_mode": ["cls", "mean"]}, {}, "pools by cls, mean; the embedder local takes"),
         (
             {"pooling_mode": "mean", "include_prompt": False},
             {PROMPTS: {"prompts": {"q": "a"}, "default_prompt_name": "q"}},
@@ -263,6 +263,17 @@ def test_other_pooling_prompts_and_arguments_are_refused(
     folder = written(tmp_path / "model", bert, LAYOUTS["2.x"][0], pooling, files)
     with pytest.raises(ModelError, match=message):
         Hub(load_metric("sem_score", model=str(folder)))(predictions=["a"], references=["b"])
+
+
+@pytest.mark.parametrize("module", ["1_Pooling", "2_Dense"])
+def test_a_module_without_its_settings_is_refused(labse: Path, tmp_path: Path, module: str) -> None:
+    folder = shutil.copytree(labse, tmp_path / "model")
+    (folder / module / "config.json").unlink()
+    says = rf"model/{module}/config\.json, which modules\.json lists, is missing: copy all files"
+    with pytest.raises(ModelError, match=says):
+        Hub(load_metric("sem_score", model=str(folder)))(predictions=["a"], references=["b"])
+    with pytest.raises(JudgeUnavailable, match=says):
+        asyncio.run(LocalEmbedder(model=str(folder)).embed(["a cat"]))
 
 
 def test_a_normalization_before_a_dense_layer_counts(labse: Path, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from metrichub.errors import ModelError
 from metrichub_neural.engine.encoder import Choice, encoder_of
 from metrichub_neural.engine.reduction import Pooling, Reduction
 from metrichub_neural.engine.settings import limit_of, read_config, read_json
-from metrichub_neural.local_models import ModelFiles, modules_of
+from metrichub_neural.local_models import MODULES, ModelFiles, modules_of
 
 _MODES: dict[str, Pooling] = {"mean": "mean", "cls": "first", "max": "max"}
 _FLAG = "pooling_mode_"
@@ -60,7 +60,7 @@ def pooling_of(files: ModelFiles) -> Pooling:
     modes = [named] if isinstance(named, str) else list(named)
     if len(modes) != 1 or modes[0] not in _MODES:
         names = ", ".join(map(str, modes))
-        raise ModelError(f"{files.name} pools by {names}; choose pooling='mean', 'first' or 'max'")
+        raise ModelError(f"{files.name} pools by {names}; the embedder local takes pooling='mean'")
     return _MODES[modes[0]]
 
 
@@ -76,7 +76,15 @@ def _settings(files: ModelFiles, name: str) -> dict[str, Any]:
 
 def _pooling_settings(files: ModelFiles) -> dict[str, Any]:
     places = [path for kind, path in modules_of(files.root) if kind.endswith(".Pooling")]
-    return _settings(files, f"{(places or ['1_Pooling'])[0]}/config.json")
+    return _settings_of(files, (places or ["1_Pooling"])[0])
+
+
+def _settings_of(files: ModelFiles, place: str) -> dict[str, Any]:
+    """The settings of a module; of one that isn't listed, they may be missing."""
+    path = files.root / place / "config.json"
+    if not path.is_file() and place in [listed for _, listed in modules_of(files.root)]:
+        raise ModelError(f"{path}, which {MODULES} lists, is missing: copy all files of the model")
+    return _settings(files, f"{place}/config.json")
 
 
 def _reading_of(files: ModelFiles) -> dict[str, Any]:
@@ -191,7 +199,7 @@ def _read_dense(files: ModelFiles, place: str) -> _Step:
             f"{files.name} has no {place}/model.safetensors in {files.root}: 'metrichub fetch "
             "--convert' gets it, or 'metrichub convert' makes it of the pickle"
         )
-    settings, tensors = _settings(files, f"{place}/config.json"), load_file(weights)
+    settings, tensors = _settings_of(files, place), load_file(weights)
     activation = str(settings.get("activation_function", "Tanh")).rpartition(".")[2]
     if activation not in _ACTIVATIONS:
         raise ModelError(f"{files.name} has the activation {activation!r}, which isn't known")
