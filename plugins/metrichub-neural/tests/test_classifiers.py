@@ -196,6 +196,21 @@ def test_several_labels_of_a_model_are_one_run(
     assert report.scores()["again"] == report.scores()["toxicity_classifier"]
 
 
+@pytest.mark.parametrize(
+    ("config", "message"),
+    [("BertModel", "toy isn't a classifier: it has BertModel"), ("", "it has no config.json$")],
+)
+def test_labels_of_what_is_no_classifier_are_not_invented(
+    config: str, message: str, tmp_path: Path
+) -> None:
+    folder = toys.write_model(tmp_path / "toy")
+    if not config:
+        (folder / "config.json").unlink()
+    for metric in ("toxicity_classifier", "text_classifier", "regard"):
+        with pytest.raises(ModelError, match=message):
+            scored(metric, folder, ["a"])
+
+
 def test_what_is_no_such_classifier_is_one_line(tmp_path: Path, regarding: Path) -> None:
     with pytest.raises(ModelError, match=r"regard has no label 'hate' \(it has: neutral, other,"):
         scored("toxicity_classifier", regarding, ["a"])

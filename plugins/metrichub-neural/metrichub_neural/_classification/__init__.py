@@ -25,10 +25,13 @@ class ClassifierMetric(WholeMetric):
         """The places of labels among the model's, by their names; case doesn't matter.
 
         Raises:
-            ModelError: it has no such label, or gives no probabilities.
+            ModelError: it has no such label, or isn't a classifier with probabilities.
         """
         files = self.files()
         config = read_config(files)
+        heads = config.get("architectures") or ([] if config else ["no config.json"])
+        if heads and not any("Classification" in head for head in heads):
+            raise ModelError(f"{files.name} isn't a classifier: it has {', '.join(heads)}")
         if config.get("problem_type") == "regression":
             raise ModelError(f"{files.name} is a regression, which has no probabilities of labels")
         indices = labels_of(config)
