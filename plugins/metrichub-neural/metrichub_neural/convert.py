@@ -7,13 +7,14 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import click
 
 from metrichub.authoring import Command
-from metrichub.errors import MissingModel, ModelError
+from metrichub.errors import MissingDependency, MissingModel, ModelError
 
 PICKLES = ("pytorch_model*.bin", "*.ckpt", "*.pt", "*.pth", "checkpoints/*.ckpt")
 HYPERPARAMETERS = "hyperparameters.json"
@@ -118,6 +119,9 @@ def _converted(source: Path, target: Path) -> dict[str, Any]:
         )
     if other := _other_than_pickle(source):
         raise ModelError(f"{source} can't be converted: it {other}")
+    if find_spec("torch") is None:
+        install = "pip install 'metrichub-neural[torch]'"
+        raise MissingDependency("metrichub convert", "torch", install)
     command = [sys.executable, "-m", "metrichub_neural.engine.pickles", str(source), str(target)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     lines = done.stdout.splitlines()

@@ -42,3 +42,12 @@ def test_what_is_no_pickle_is_said_to_be_what_it_is(
         assert done.exception.exit_status == 5
         assert f"{path} can't be converted: {says}" in str(done.exception)
     assert [*tmp_path.iterdir()] == [path]
+
+
+def test_a_pickle_needs_torch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "pytorch_model.bin"
+    path.write_bytes(b"\x80")
+    monkeypatch.setattr("metrichub_neural.convert.find_spec", lambda name: None)
+    error = CliRunner().invoke(convert, [str(path)]).exception
+    assert "convert needs torch" in str(error)
+    assert "pip install 'metrichub-neural[torch]'" in str(error)

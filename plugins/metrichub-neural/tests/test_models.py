@@ -182,13 +182,19 @@ def test_layers_share_the_model(folder: Path) -> None:
         np.testing.assert_allclose(encoder.vectors([text])[0].vectors, expected, atol=1e-5)
 
 
-def test_the_memory_of_models_is_named_in_gigabytes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_memory_of_models_is_named_in_gigabytes(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     memory = machine.model_memory.__wrapped__
     monkeypatch.setenv(machine.MEMORY, "1.5")
     assert memory() == 1.5e9
     monkeypatch.setenv(machine.MEMORY, "8GB")
     with pytest.raises(ModelError, match="METRICHUB_MODEL_MEMORY is a number of gigabytes"):
         memory()
+    # The first model that is loaded asks for it, though it alone may take all.
+    monkeypatch.setattr(models, "model_memory", memory)
+    with pytest.raises(ModelError, match="not '8GB'"):
+        classifier_of(files_of(folder, "nli0"), "float32")
     monkeypatch.delenv(machine.MEMORY)
     alone = memory()
     monkeypatch.setattr(machine, "processes", lambda: 4)

@@ -30,10 +30,11 @@ def loaded_once(load: Callable[P, T]) -> Callable[P, T]:
     def get(*args: P.args, **kwargs: P.kwargs) -> T:
         key = (load, args, *kwargs.items())
         with LOCK:
+            most = model_memory()
             model: T = _MODELS[key] if key in _MODELS else load(*args, **kwargs)
             _MODELS[key] = model
             _MODELS.move_to_end(key)
-            while len(_MODELS) > 1 and sum(map(_bytes, _MODELS.values())) > model_memory():
+            while len(_MODELS) > 1 and sum(map(_bytes, _MODELS.values())) > most:
                 _MODELS.popitem(last=False)
             return model
 
