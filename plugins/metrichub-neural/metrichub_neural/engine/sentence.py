@@ -130,10 +130,8 @@ class SentenceModel:
             )
         self._encoder, self._reduction = encoder_of(choice), Reduction(pooling, as_given=True)
         self._limit, self._steps = sentence_limit(files), _steps_of(files)
-        self._prompt, self._lowers = (
-            _prompt_of(files),
-            bool(_reading_of(files).get("do_lower_case")),
-        )
+        self._prompt = _prompt_of(files)
+        self._lowers = bool(_reading_of(files).get("do_lower_case"))
         settings = _settings(files, "config_sentence_transformers.json")
         self._dimensions: int | None = settings.get("truncate_dim")
 
