@@ -12,12 +12,7 @@ import numpy as np
 from metrichub.authoring import Checkpoint, Range
 from metrichub.errors import ParameterError, did_you_mean
 from metrichub.text import Flags, Integers
-from metrichub_neural._bertscore.tables import (
-    Baseline,
-    baseline_of,
-    default_layer,
-    default_model,
-)
+from metrichub_neural._bertscore.tables import Baseline, baseline_of, default_layer, default_model
 from metrichub_neural.engine.batching import FloatArray, distinct, other_than
 from metrichub_neural.engine.encoder import Encoder
 from metrichub_neural.engine.matching import Best, best_cosines

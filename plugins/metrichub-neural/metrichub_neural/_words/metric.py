@@ -11,13 +11,7 @@ import numpy as np
 from metrichub.authoring import Array, Checkpoint, Measured
 from metrichub.errors import ParameterError
 from metrichub.text import Texts
-from metrichub_neural._words.reading import (
-    DEFAULT_MODEL,
-    Words,
-    WordTokenizer,
-    looked_up,
-    words_of,
-)
+from metrichub_neural._words.reading import DEFAULT_MODEL, Words, WordTokenizer, looked_up, words_of
 from metrichub_neural.engine.batching import FloatArray, distinct
 from metrichub_neural.engine.flaws import noted, whole
 from metrichub_neural.engine.metric import EncoderMetric

@@ -8,13 +8,7 @@ import numpy as np
 
 from metrichub.authoring import Array, Measured, Scores
 from metrichub.text import Texts
-from metrichub_neural._bertscore.matching import (
-    BertScoreMetric,
-    f1,
-    matches,
-    means,
-    rescaled,
-)
+from metrichub_neural._bertscore.matching import BertScoreMetric, f1, matches, means, rescaled
 from metrichub_neural._bertscore.published import of_roberta_large
 from metrichub_neural.engine.flaws import noted
 

@@ -8,13 +8,7 @@ from typing import Annotated
 
 import numpy as np
 
-from metrichub.authoring import (
-    Array,
-    Checkpoint,
-    Published,
-    Range,
-    Unscored,
-)
+from metrichub.authoring import Array, Checkpoint, Published, Range, Unscored
 from metrichub.errors import ParameterError
 from metrichub.text import Integers, RaggedTexts, Texts
 from metrichub_neural.engine.batching import FloatArray

@@ -7,15 +7,7 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from metrichub.authoring import (
-    Array,
-    Checkpoint,
-    Measured,
-    Published,
-    Range,
-    Scores,
-    sentences,
-)
+from metrichub.authoring import Array, Checkpoint, Measured, Published, Range, Scores, sentences
 from metrichub.text import Texts
 from metrichub_neural._seq2seq import FirstTokenMetric, by_row, summed
 from metrichub_neural.engine.encoder import ModelName

@@ -16,14 +16,7 @@ from metrichub_neural._bertscore.matching import f1
 from metrichub_neural._bertscore.tables import default_layer, default_model
 from metrichub_neural.engine.flaws import noted
 from metrichub_neural.engine.metric import EncoderMetric
-from metrichub_neural.smart.matching import (
-    Likeness,
-    Matcher,
-    Pair,
-    by_model,
-    by_string,
-    metric_of,
-)
+from metrichub_neural.smart.matching import Likeness, Matcher, Pair, by_model, by_string, metric_of
 from metrichub_neural.smart.variants import VARIANTS, variants_of
 
 _SIDES = {"reference": ("reference",), "source": ("source",), "both": ("reference", "source")}

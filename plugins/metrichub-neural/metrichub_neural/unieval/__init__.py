@@ -7,14 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from metrichub.authoring import (
-    Array,
-    Checkpoint,
-    Measured,
-    Scale,
-    Scores,
-    sentences,
-)
+from metrichub.authoring import Array, Checkpoint, Measured, Scale, Scores, sentences
 from metrichub.errors import ModelError
 from metrichub.text import RaggedTexts, Texts
 from metrichub_neural._seq2seq import FirstTokenMetric, by_row, probability, summed
