@@ -108,12 +108,12 @@ def _keys(metric: Metric, reuse_key: str, view: View) -> tuple[bytes, str] | Non
     isn't in a package's files.
     """
     kind = type(metric)
-    if "<locals>" in kind.__qualname__ or (code := _code_of(kind)) is None:
-        return None
     try:
+        if "<locals>" in kind.__qualname__ or (code := _code_of(kind)) is None:
+            return None
         columns = json.dumps({name: tagged([*rows]) for name, rows in view.arguments.items()})
         parameters = json.dumps(tagged(values_of(metric)))
-    except (TypeError, ValueError, RecursionError):
+    except (OSError, TypeError, ValueError, RecursionError):
         return None
     of_model = hashlib.sha256(f"{reuse_key} {columns}".encode()).digest()
     runs_it = code, kind.__module__, kind.__qualname__, _versions(tuple(metric.requires()))

@@ -144,6 +144,13 @@ def in_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reuse, "_code_of", lambda _: None)
 
 
+def unreadable(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(_: Any) -> NoReturn:
+        raise FileNotFoundError
+
+    monkeypatch.setattr(reuse, "_code_of", missing)
+
+
 def garbled(_: pytest.MonkeyPatch) -> None:
     with closing(sqlite3.connect(store().path)) as file:
         file.execute("UPDATE calls SET reply = substr(reply, 1, 20)")
@@ -157,7 +164,7 @@ def another_form(_: pytest.MonkeyPatch) -> None:
 
 
 CHANGES = [
-    *(other_code, nothing_kept, quick, unusable, in_a_notebook, garbled, another_form),
+    *(other_code, nothing_kept, quick, unusable, in_a_notebook, unreadable, garbled, another_form),
     without_a_key,
     another_device,
 ]
