@@ -15,6 +15,7 @@ import pytest
 import toys
 from metrichub_neural.engine import classifier
 from metrichub_neural.engine.models import forget
+from metrichub_neural.local_models import find_model
 from toys import texts
 
 from metrichub import Hub, MissingDependency, MissingModel, ModelError, Report, load_metric
@@ -93,6 +94,28 @@ def test_a_label_has_the_probability_that_the_pipeline_gives(
     share = sum(value >= 0.5 for value in expected) / len(expected)
     total = report.scores()["toxicity_classifier"]
     assert total == pytest.approx({"score": np.mean(expected), "share": share}, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("kind", "padding"), [("gpt2", 7), ("gpt2", None), ("llama", None), ("xlnet", 0)]
+)
+def test_a_decoder_reads_the_last_token_of_each_text(
+    kind: str, padding: int | None, tmp_path: Path
+) -> None:
+    auto = "AutoModelForSequenceClassification"
+    toys.write_model(tmp_path, kind, auto, pad_token_id=padding)
+    path = tmp_path / "tokenizer_config.json"
+    settings = json.loads(path.read_text())
+    del settings["pad_token"]
+    path.write_text(json.dumps(settings))
+    model = classifier.classifier_of(find_model(str(tmp_path), needed_by="test"), "float32")
+    alone = getattr(toys.transformers, auto).from_pretrained(tmp_path).eval()
+    texts = ["the cat", "the cat sat on the mat", "dog, is it a dog?"]
+    for text, classified in zip(texts, model.of_texts(texts), strict=True):
+        ids = toys.torch.tensor([model.tokenizer.encode_as_given([text])[0].ids])
+        with toys.torch.no_grad():
+            truth = alone(ids).logits.softmax(-1)[0].numpy()
+        assert classified.probabilities == pytest.approx(truth, abs=1e-5)
 
 
 def test_the_threshold_belongs_to_the_share(model: Path) -> None:

@@ -86,15 +86,20 @@ def test_a_pair_has_the_probabilities_that_it_has_alone(
 
 @pytest.mark.parametrize("kind", ["bert", "distilbert"])
 @pytest.mark.parametrize(
-    "names", [None, ["input_ids", "attention_mask"], ["input_ids", "token_type_ids"]]
+    "listed",
+    [
+        {},
+        {"model_input_names": ["input_ids", "attention_mask"]},
+        {"model_input_names": ["input_ids", "token_type_ids"]},
+        {"tokenizer_class": "TokenizersBackend"},
+    ],
 )
 def test_a_model_gets_the_inputs_that_its_tokenizers_settings_list(
-    kind: str, names: list[str] | None, tmp_path: Path
+    kind: str, listed: dict[str, Any], tmp_path: Path
 ) -> None:
     auto = toys.transformers.AutoModelForSequenceClassification
     toys.write_model(tmp_path, kind, auto.__name__)
     path = tmp_path / "tokenizer_config.json"
-    listed = {"model_input_names": names} if names else {}
     path.write_text(json.dumps(json.loads(path.read_text()) | listed))
     tokenizer = toys.transformers.AutoTokenizer.from_pretrained(tmp_path)
     ask = toys.transformers.pipeline("text-classification", str(tmp_path), tokenizer=tokenizer)

@@ -86,6 +86,7 @@ ARCHITECTURES: dict[str, dict[str, Any]] = {
 CAUSAL: dict[str, dict[str, Any]] = {
     "gpt2": {"n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": LIMIT},
     "llama": {**_SIZE, "num_key_value_heads": 2},
+    "xlnet": {"d_model": 32, "n_layer": 2, "n_head": 4, "d_inner": 37},
 }
 
 

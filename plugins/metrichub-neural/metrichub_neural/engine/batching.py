@@ -30,8 +30,8 @@ Batch = tuple[Integers, Integers]
 
 _FILLED = 8
 """A batch takes this part of the budget in any case: smaller ones are slower by the token."""
-_SEE_PADDING = ("convbert", "fnet", "mobilebert", "nystromformer")
-"""Kinds of models that mix a text's tokens with the padding behind them."""
+_SEE_PADDING = ("convbert", "fnet", "mobilebert", "nystromformer", "xlnet")
+"""Kinds of models that mix a text's tokens with the padding behind them, or read the last place."""
 
 
 _span: ContextVar[tuple[float, float]] = ContextVar("span", default=(0.0, 1.0))

@@ -156,7 +156,11 @@ def _runner(files: ModelFiles, dtype: str) -> Runner:
             raise ModelError(f"{files.name} is an ONNX file, which takes dtype='float32' only")
         return OnnxClassifier(files)
     model = load_model("AutoModelForSequenceClassification", files, dtype)
-    return TorchClassifier(model, files.name)
+    runner = TorchClassifier(model, files.name)
+    # Decoders read the last token that isn't padding, which a text alone needs none for.
+    if getattr(model.config, "pad_token_id", None) is None:
+        runner.most = 1
+    return runner
 
 
 def labels_of(config: Mapping[str, object]) -> dict[str, int]:

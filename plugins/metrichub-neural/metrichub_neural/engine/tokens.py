@@ -20,6 +20,8 @@ from metrichub_neural.local_models import ModelFiles
 
 _PREFIXED = ("data2vec-text", "gpt2", "ibert", "roberta", "roberta-prelayernorm")
 """Kinds of models whose words carry the space before them, the first word's too."""
+_UNTYPED = {"big_bird", "TokenizersBackend"}
+"""Kinds of models, and a class of tokenizers, that tell the texts of a pair apart only if asked."""
 _SPECIAL = (
     *("cls_token", "sep_token", "bos_token", "eos_token", "pad_token", "unk_token", "mask_token"),
 )
@@ -103,7 +105,9 @@ class Tokenizer:
             backend.enable_truncation(self.limit)
         else:
             backend.no_truncation()
-        self.gives_types = "token_type_ids" in settings.get("model_input_names", ["token_type_ids"])
+        untyped = _UNTYPED & {config.get("model_type"), settings.get("tokenizer_class")}
+        inputs = settings.get("model_input_names", [] if untyped else ["token_type_ids"])
+        self.gives_types = "token_type_ids" in inputs
         named = {**read_json(files, "special_tokens_map.json"), **settings}
         texts = {name: _content(named.get(name)) for name in _SPECIAL}
         ids = {name: backend.token_to_id(text) for name, text in texts.items() if text}
@@ -118,12 +122,14 @@ class Tokenizer:
         # GPT-2's is the end token, and stands for no text.
         self._unknown = {self.special.get("unk_token")} - named_ids
         self._control = (control | named_ids) - self._unknown
+        self._padding = config.get("pad_token_id")
         self._prefix = " " if config.get("model_type") in _PREFIXED else ""
 
     @property
     def padding(self) -> int:
-        """The id that batches are filled up with; masks hide it."""
-        return self.special.get("pad_token", 0)
+        """The id that batches are filled up with, by which decoders find a text's end."""
+        given = self._padding
+        return given if isinstance(given, int) and given >= 0 else self.special.get("pad_token", 0)
 
     def token(self, text: str) -> int | None:
         """The id of a text that is a token by itself; None if it isn't one."""
