@@ -70,10 +70,12 @@ def _found(path: str) -> tuple[Path, list[Path]]:
     if place.is_file():
         return place.parent.parent if place.parent.name == "checkpoints" else place.parent, [place]
     folder = place if place.is_dir() else _downloaded(path)
-    pickles = sorted({found for pattern in PICKLES for found in folder.glob(pattern)})
+    # Beside a model's weights in a training's folder are those of its optimizer.
+    whole = sorted(folder.glob(PICKLES[0]))
+    pickles = whole or sorted({found for each in PICKLES for found in folder.glob(each)})
     if not pickles and not any(folder.glob(_DENSE)):
         raise ModelError(f"{path} has no pickle to convert ({', '.join(PICKLES)}) in {folder}")
-    if len(pickles) > 1 and not all(pickle.match(PICKLES[0]) for pickle in pickles):
+    if len(pickles) > 1 and not whole:
         names = ", ".join(str(pickle.relative_to(folder)) for pickle in pickles)
         raise ModelError(f"{path} has several pickles; convert one of them by its path: {names}")
     return folder, pickles

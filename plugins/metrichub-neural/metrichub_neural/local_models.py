@@ -63,8 +63,11 @@ class ModelFiles(NamedTuple):
         return parent if self.folder.name in listed else self.folder
 
     def state(self) -> str:
-        """A hash of all files' names, sizes and times, which changes when any of them does."""
-        files = sorted(path for path in self.root.rglob("*") if path.is_file())
+        """A hash of the files' names, sizes and times, which changes when any of them does."""
+        alone = self.name.endswith(".gguf")
+        kinds = (*TEXTS, escape(self.name)) if alone else ("*",)
+        paths = self.folder.glob("*") if alone else self.root.rglob("*")
+        files = sorted(path for path in paths if fits(path.name, kinds) and path.is_file())
         states = [(str(path), path.stat()) for path in files]
         stamps = [(path, s.st_size, s.st_mtime_ns, s.st_ctime_ns, s.st_ino) for path, s in states]
         return hashlib.sha256(repr(stamps).encode()).hexdigest()
@@ -146,7 +149,8 @@ def gguf_of(files: ModelFiles) -> str | None:
     paths = [] if files.file(*SAFETENSORS) else sorted(files.folder.glob("*.gguf"))
     if len(paths) > 1:
         names = ", ".join(path.name for path in paths)
-        raise ModelError(f"{files.name} has several GGUF files, {names}: name one by its path")
+        advice = "merge its parts" if "-of-" in names else "name one by its path"
+        raise ModelError(f"{files.name} has several GGUF files, {names}: {advice}")
     return paths[0].name if paths else None
 
 
@@ -160,17 +164,22 @@ def _reading(files: ModelFiles, weights: bool) -> ModelFiles:
     first = next((path for kind, path in parts if kind.endswith(".Transformer")), "")
     files = files._replace(folder=files.folder / first)
     name, folder = files.name, files.folder
-    for path in folder.glob("*"):
-        if not path.exists():
-            raise ModelError(f"{path} is a link to a missing file: copy it with cp -L")
+    for path in folder.glob("[!.]*"):
+        if fits(path.name, (*TEXTS, *WEIGHTS)) and not path.exists():
+            raise ModelError(f"{path} is a link to a missing file: {whole_again(files)}")
     if not weights or gguf_of(files) or files.file(*SAFETENSORS, *ONNX):
         return files
     for patterns, says in _INSTEAD.items():
         if paths := [path for pattern in patterns for path in folder.glob(pattern)]:
             names = ", ".join(sorted(str(path.relative_to(folder)) for path in paths))
             raise ModelError(f"{name} {says.format(folder=folder, names=names)}")
-    get = "" if files.revision.startswith("sha256:") else f": metrichub fetch {name}"
-    raise ModelError(f"{name} has no weights in {folder}{get}")
+    raise ModelError(f"{name} has no weights in {folder}: {whole_again(files)}")
+
+
+def whole_again(files: ModelFiles) -> str:
+    """What to do where a file of a model is missing."""
+    copied = "copy all files of the model, with cp -L where they are links"
+    return copied if files.revision.startswith("sha256:") else f"metrichub fetch {files.name}"
 
 
 def fits(file: str, patterns: tuple[str, ...]) -> bool:

@@ -71,6 +71,18 @@ def test_a_pickled_model_scores_as_its_safetensors_do(bert: Path, tmp_path: Path
     assert "origin=" not in bertscore(bert).signatures()["bertscore"]
 
 
+def test_the_optimizer_beside_a_model_is_not_its_weights(bert: Path, tmp_path: Path) -> None:
+    folder = pickled(tmp_path / "old", bert)
+    for name in ("optimizer.pt", "rng_state.pth"):
+        torch.save({"step": torch.zeros(1)}, folder / name)
+    # A metric of words asks for the conversion, too.
+    with pytest.raises(ModelError, match=f"only .*pytorch_model.bin.*: metrichub convert {folder}"):
+        Hub(load_metric("embedding_average", model=str(folder)))(**BOTH)
+    done = metrichub("convert", folder)
+    assert done.returncode == 0, done.stderr
+    assert bertscore(folder).scores() == bertscore(bert).scores()
+
+
 def test_parts_become_parts_that_an_index_names(bert: Path, tmp_path: Path) -> None:
     folder = pickled(tmp_path / "old", bert)
     tensors = torch.load(folder / "pytorch_model.bin", weights_only=True)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from metrichub_neural.engine import classifier, joined
 from metrichub_neural.engine.joined import chunks_of, supported
 from metrichub_neural.engine.models import forget
 from metrichub_neural.local_models import find_model
+from metrichub_neural.minicheck.checking import is_classifier
 from metrichub_neural.minicheck_judge import MiniCheckJudge
 from neural_vectors import rows
 
@@ -119,6 +122,20 @@ def test_a_sentence_longer_than_a_chunk_stands_alone() -> None:
 def test_a_document_without_a_sentence_supports_nothing(model: Path) -> None:
     loaded = classifier.classifier_of(find_model(str(model), needed_by="test"), "float32")
     assert supported(loaded, [("", "the cat sat")]) == [(0.0, "", False)]
+
+
+def test_labels_are_numbers_as_in_the_published_models(model: Path, tmp_path: Path) -> None:
+    named = {"0": "0", "1": "1"}
+    shutil.copytree(model, tmp_path, dirs_exist_ok=True)
+    config = json.loads((model / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps(config | {"id2label": named}))
+    given = {"predictions": ["The cat ran."], "sources": ["The cat sat."]}
+    scores = [Hub(load_metric("minicheck", model=str(path)))(given) for path in (model, tmp_path)]
+    assert scores[0] == scores[1]
+    # A file that names no head, but labels.
+    del config["architectures"]
+    (tmp_path / "config.json").write_text(json.dumps(config | {"id2label": named}))
+    assert is_classifier(find_model(str(tmp_path), needed_by="test"))
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from metrichub_neural.engine.light import has_only_onnx
 from metrichub_neural.local_models import find_model, gguf_of
 
 from metrichub.errors import ModelError
@@ -89,6 +90,7 @@ FOLDERS = [
     ("checkpoint-1/optimizer.pt checkpoint-2/a.json", "./m/toy", "in it, checkpoint-1, checkpoint"),
     ("snapshots/0a/config.json", "./m/toy", "/m/toy: name a folder in it, snapshots/0a"),
     ("model.safetensors", "m/toy", "on this machine: write './m/toy' for the folder"),
+    ("a-1-of-2.gguf a-2-of-2.gguf", "./m/toy", "a-1-of-2.gguf, a-2-of-2.gguf: merge its parts"),
     ("b.gguf mmproj-a.gguf", "./m/toy", "several GGUF files, b.gguf, mmproj-a.gguf: name one by"),
     ("b.gguf", "m/toy/b.gguf", "or './m/toy/b.gguf' for a folder"),
 ]
@@ -114,6 +116,13 @@ def test_a_link_to_a_missing_file_is_named(tmp_path: Path) -> None:
         find_model(str(path.parent), needed_by="test")
 
 
+def test_a_link_that_nobody_reads_may_lead_nowhere(tmp_path: Path) -> None:
+    path = folder(tmp_path / "toy")
+    for name in ("README.md", "pytorch_model.bin", ".#config.json"):
+        (path / name).symlink_to("../../blobs/1")
+    assert find_model(str(path), needed_by="test").folder == path
+
+
 def test_one_of_several_gguf_files_is_named_by_its_path(tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / name).write_text(name)
@@ -126,3 +135,9 @@ def test_one_of_several_gguf_files_is_named_by_its_path(tmp_path: Path) -> None:
     (tmp_path / "b.gguf").write_text("other")
     assert find_model(str(tmp_path / "a.gguf"), needed_by="test") == first != second
     assert find_model(str(tmp_path / "b.gguf"), needed_by="test").revision != second.revision
+    # Nor is an ONNX file beside it read, nor what is kept of it lost by other files.
+    state = first.state()
+    for name in ("model.onnx", "notes.pdf", "b.txt"):
+        (tmp_path / name).write_text("{}")
+        assert (first.state() == state) == (name != "b.txt")
+    assert not has_only_onnx(first)

@@ -15,8 +15,8 @@ from metrichub_neural._words.reading import DEFAULT_MODEL, Words, WordTokenizer,
 from metrichub_neural.engine.batching import FloatArray, distinct
 from metrichub_neural.engine.flaws import noted, whole
 from metrichub_neural.engine.metric import EncoderMetric
-from metrichub_neural.engine.words import requires_of, word_vectors
-from metrichub_neural.local_models import ModelFiles, find_model
+from metrichub_neural.engine.words import files_of_words, requires_of, word_vectors
+from metrichub_neural.local_models import ModelFiles
 
 
 class _Read(NamedTuple):
@@ -151,7 +151,7 @@ class WordMetric(EncoderMetric):
     def files(self) -> ModelFiles:
         """The files that vectors come from."""
         model = DEFAULT_MODEL if self.model is None else self.model
-        return find_model(model, self.revision, needed_by=self.name, weights=False)
+        return files_of_words(model, self.revision, self.name)
 
 
 def cosine_of(first: Array, second: Array) -> float:

@@ -91,4 +91,5 @@ class OnnxClassifier(OnnxModel):
 
 def has_only_onnx(files: ModelFiles) -> bool:
     """Whether a model comes as an ONNX file and not for PyTorch."""
-    return files.file(*ONNX) is not None and files.file(*SAFETENSORS) is None
+    others = files.file(*SAFETENSORS) or files.name.endswith(".gguf")
+    return files.file(*ONNX) is not None and not others

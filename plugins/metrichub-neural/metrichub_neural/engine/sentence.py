@@ -13,7 +13,7 @@ from metrichub.errors import ModelError
 from metrichub_neural.engine.encoder import Choice, encoder_of
 from metrichub_neural.engine.reduction import Pooling, Reduction
 from metrichub_neural.engine.settings import limit_of, read_config, read_json
-from metrichub_neural.local_models import MODULES, ModelFiles, modules_of
+from metrichub_neural.local_models import MODULES, ModelFiles, modules_of, whole_again
 
 _MODES: dict[str, Pooling] = {"mean": "mean", "cls": "first", "max": "max"}
 _FLAG = "pooling_mode_"
@@ -83,7 +83,7 @@ def _settings_of(files: ModelFiles, place: str) -> dict[str, Any]:
     """The settings of a module; of one that isn't listed, they may be missing."""
     path = files.root / place / "config.json"
     if not path.is_file() and place in [listed for _, listed in modules_of(files.root)]:
-        raise ModelError(f"{path}, which {MODULES} lists, is missing: copy all files of the model")
+        raise ModelError(f"{path}, which {MODULES} lists, is missing: {whole_again(files)}")
     return _settings(files, f"{place}/config.json")
 
 

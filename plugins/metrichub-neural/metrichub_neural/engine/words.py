@@ -16,7 +16,7 @@ from metrichub_neural.engine.batching import FloatArray
 from metrichub_neural.engine.encoder import Choice, encoder_of
 from metrichub_neural.engine.models import loaded_once
 from metrichub_neural.engine.tokens import Tokenizer
-from metrichub_neural.local_models import ModelFiles
+from metrichub_neural.local_models import ModelFiles, find_model
 
 
 class Known(NamedTuple):
@@ -75,6 +75,12 @@ def table_of(files: ModelFiles) -> Path | None:
     """The text file of word vectors in a folder that has nothing else; None for a model."""
     tables = sorted(files.folder.glob("*.txt"))
     return tables[0] if len(tables) == 1 and files.file("config.json") is None else None
+
+
+def files_of_words(model: str, revision: str | None, needed_by: str) -> ModelFiles:
+    """The files of a table of word vectors, or of a model with its weights; see `find_model`."""
+    files = find_model(model, revision, needed_by=needed_by, weights=False)
+    return files if table_of(files) else find_model(model, revision, needed_by=needed_by)
 
 
 @loaded_once

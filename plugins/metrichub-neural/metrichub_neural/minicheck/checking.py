@@ -43,10 +43,11 @@ def checked_by(
         return checked(seq2seq_of(files, dtype), claims, chunk or WORDS)
     places = labels_of(read_config(files))
     labels = sorted(places, key=places.__getitem__)
-    if len(labels) != 2 or not labels[1].startswith(("label_1", "support")):
+    # The published ones are called "0" and "1".
+    if len(labels) != 2 or not labels[1].startswith(("1", "label_1", "support")):
         raise ModelError(
             f"{files.name} has the labels {', '.join(labels)}, and a MiniCheck two, the second of "
-            "which is 'supported' or has no name; for NLI models, take nli_faithfulness"
+            "which is 'supported' or a number; for NLI models, take nli_faithfulness"
         )
     pairs = [(claim.document, claim.text) for claim in claims]
     model = classifier_of(files, dtype)
@@ -55,7 +56,9 @@ def checked_by(
 
 def is_classifier(files: ModelFiles) -> bool:
     """Whether a model classifies texts, as the authors' RoBERTa and DeBERTa do."""
-    return any("Classification" in name for name in read_config(files).get("architectures") or ())
+    config = read_config(files)
+    heads = config.get("architectures")
+    return any("Classification" in name for name in heads) if heads else "id2label" in config
 
 
 def most_tokens(files: ModelFiles) -> int:

@@ -15,8 +15,8 @@ from metrichub_neural._words.reading import DEFAULT_MODEL, WordTokenizer, words_
 from metrichub_neural._words.stop_words import ENGLISH
 from metrichub_neural.engine.encoder import ModelName
 from metrichub_neural.engine.transport import REQUIRES, distances, relaxed, transported
-from metrichub_neural.engine.words import WordVectors, requires_of, word_vectors
-from metrichub_neural.local_models import ModelFiles, find_model
+from metrichub_neural.engine.words import WordVectors, files_of_words, requires_of, word_vectors
+from metrichub_neural.local_models import ModelFiles
 
 _UNDEFINED = "no word of the prediction has a vector"
 _UNSCORED = "no word of the reference has a vector"
@@ -129,4 +129,4 @@ class Wmd(Metric):
 
     def _files(self) -> ModelFiles:
         model = DEFAULT_MODEL if self.model is None else self.model
-        return find_model(model, self.revision, needed_by=self.name, weights=False)
+        return files_of_words(model, self.revision, self.name)
