@@ -254,9 +254,9 @@ def sample_scores(metric: Metric, rows: Stats) -> dict[str, NDArray[np.float64]]
 def _measured(metric: Metric, view: View) -> Any:
     measure = partial(metric.measure, **view.arguments)  # type: ignore[attr-defined]  # the author's
     with scoring_errors(metric):
-        if view.rows < ROWS or (reuse_key := metric.reuse_key()) is None:
+        if view.rows < ROWS or type(metric).reuse_key is Metric.reuse_key:
             return measure()
-        return measured_once(metric, reuse_key, view, measure)
+        return measured_once(metric, view, measure)
 
 
 def _measure_all(metric: Metric, view: View) -> Measured:

@@ -56,13 +56,13 @@ def nothing_reused() -> Iterator[None]:
         _reuses.reset(token)
 
 
-def measured_once(metric: Metric, reuse_key: str, view: View, measure: Callable[[], Any]) -> Any:
+def measured_once(metric: Metric, view: View, measure: Callable[[], Any]) -> Any:
     """The result of `measure`, or that of an earlier run of the same model and code on these texts.
 
     Nothing is kept with METRICHUB_NO_CACHE, or where the store can't be used.
     """
     off = os.environ.get("METRICHUB_NO_CACHE") or not _reuses.get()
-    if off or (keys := _keys(metric, reuse_key, view)) is None:
+    if off or (keys := _keys(metric, view)) is None:
         return measure()
     of_model, key = keys
     if answer := _with_store(lambda answers: answers.get(key)):
@@ -74,8 +74,8 @@ def measured_once(metric: Metric, reuse_key: str, view: View, measure: Callable[
     result = measure()
     if perf_counter() - start >= _SECONDS:
         _slow.add(of_model)
-    # The files may have been replaced before they were loaded.
-    if of_model in _slow and metric.reuse_key() == reuse_key:
+    # Files may have been replaced before they were read.
+    if of_model in _slow and _keys(metric, view) == keys:
         from metrichub.models.usage import Answer
 
         # What can't be written isn't kept.
@@ -101,24 +101,25 @@ def _with_store(use: Callable[[Store], T]) -> T | None:
     return None
 
 
-def _keys(metric: Metric, reuse_key: str, view: View) -> tuple[bytes, str] | None:
+def _keys(metric: Metric, view: View) -> tuple[bytes, str] | None:
     """The hash of model and texts, and that of all on which scores depend.
 
     None where no hash tells all of it: with objects among the columns or parameters, or code that
-    isn't in a package's files.
+    isn't in a package's files, or can't be read.
     """
     kind = type(metric)
-    try:
-        if "<locals>" in kind.__qualname__ or (code := _code_of(kind)) is None:
-            return None
-        columns = json.dumps({name: tagged([*rows]) for name, rows in view.arguments.items()})
-        parameters = json.dumps(tagged(values_of(metric)))
-    except (OSError, TypeError, ValueError, RecursionError):
-        return None
-    of_model = hashlib.sha256(f"{reuse_key} {columns}".encode()).digest()
-    runs_it = code, kind.__module__, kind.__qualname__, _versions(tuple(metric.requires()))
-    of_all = repr((of_model, metric.label(), parameters, metric.card.definition, *runs_it))
-    return of_model, hashlib.sha256(of_all.encode()).hexdigest()
+    # Whatever a metric raises here, it raises again where it measures, if that matters.
+    with suppress(Exception):
+        reuse_key = metric.reuse_key()
+        code = None if reuse_key is None or "<locals>" in kind.__qualname__ else _code_of(kind)
+        if code is not None:
+            columns = json.dumps({name: tagged([*rows]) for name, rows in view.arguments.items()})
+            of_model = hashlib.sha256(f"{reuse_key!r} {columns}".encode()).digest()
+            parameters = metric.label(), json.dumps(tagged(values_of(metric)))
+            runs_it = code, kind.__module__, kind.__qualname__, _versions(tuple(metric.requires()))
+            of_all = repr((of_model, *parameters, metric.card.definition, *runs_it))
+            return of_model, hashlib.sha256(of_all.encode()).hexdigest()
+    return None
 
 
 def _code_of(kind: type[Metric]) -> str | None:
@@ -127,18 +128,22 @@ def _code_of(kind: type[Metric]) -> str | None:
     None for a class in no package, and where a file changed while this process ran: which of its
     versions runs isn't known.
     """
-    classes = (each for each in kind.__mro__ if issubclass(each, Metric))
-    packages = tuple(dict.fromkeys(each.__module__.partition(".")[0] for each in classes))
+    names = dict.fromkeys(each.__module__.partition(".")[0] for each in kind.__mro__)
+    packages = tuple(name for name in names if name not in sys.stdlib_module_names)
     files = [_files_of(package) for package in packages]
-    if not all(files) or max(os.stat(file).st_mtime for file in chain(*files)) > IMPORTED:
+    if not all(files):
         return None
-    return _hash_of(packages)
+    states = map(os.stat, chain(*files))
+    changed = max(max(state.st_mtime, state.st_ctime) for state in states)
+    return None if changed > IMPORTED else _hash_of(packages)
 
 
 def _files_of(package: str) -> list[str]:
-    """The files of a package; none of one in an archive, nor of a notebook."""
+    """The files of a package; none of one in an archive or with links to folders, or a notebook."""
     folder, name = os.path.split(getattr(sys.modules.get(package), "__file__", None) or "")
-    walk = os.walk(folder, followlinks=True) if name == "__init__.py" else ()
+    walk = list(os.walk(folder)) if name == "__init__.py" else []
+    if any(os.path.islink(os.path.join(at, inner)) for at, folders, _ in walk for inner in folders):
+        return []
     files = (os.path.join(at, file) for at, _, names in walk for file in names)
     return sorted(file for file in files if "__pycache__" not in file)
 

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from time import time
 from typing import Any, ClassVar, NoReturn
 
 import numpy as np
@@ -131,6 +132,13 @@ def without_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Modeled, "reuse_key", lambda _: None)
 
 
+def without_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(_: Any) -> NoReturn:
+        raise FileNotFoundError
+
+    monkeypatch.setattr(Modeled, "reuse_key", missing)
+
+
 def another_device(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Modeled, "reuse_key", lambda _: "a on a GPU")
 
@@ -166,6 +174,7 @@ def another_form(_: pytest.MonkeyPatch) -> None:
 CHANGES = [
     *(other_code, nothing_kept, quick, unusable, in_a_notebook, unreadable, garbled, another_form),
     without_a_key,
+    without_files,
     another_device,
 ]
 
@@ -181,11 +190,12 @@ def test_what_may_differ_is_measured_again(
     assert calls
 
 
-def test_files_that_are_replaced_while_they_load_are_kept_under_neither(
-    calls: list[list[str]], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("what", ["reuse_key", "label"])
+def test_what_is_replaced_while_it_is_read_is_kept_under_neither(
+    calls: list[list[str]], what: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Modeled, "reuse_key", lambda _: str(len(calls)))
-    scored(Modeled())
+    monkeypatch.setattr(Modeled, what, lambda _: str(len(calls)))
+    Hub(Modeled()).evaluate(predictions=["a"])
     assert not store().models()
 
 
@@ -334,15 +344,20 @@ def test_code_is_told_by_the_files_of_all_classes(
         (tmp_path / package / "__init__.py").write_text(CODE)
         (tmp_path / package / "data.txt").write_text(package)
         kinds.append(importlib.import_module(package).Kind)
-    for path in tmp_path.glob("*/*"):
-        os.utime(path, (0, 0)) if path.is_file() else None
+    monkeypatch.setattr(reuse, "IMPORTED", time() + 60)
     first, second = map(code_of, kinds)
     assert first
     assert second
     assert first != second
-    # The code that runs may be that of before.
-    (tmp_path / "reuse_first" / "data.txt").write_text("changed")
+    # A folder that is a link may have other files tomorrow.
+    (tmp_path / "reuse_first" / "loop").symlink_to(tmp_path)
     assert code_of(kinds[0]) is None
+    (tmp_path / "reuse_first" / "loop").unlink()
+    # The code that runs may be that of before, also where its time is kept.
+    monkeypatch.setattr(reuse, "IMPORTED", time() - 60)
+    os.utime(tmp_path / "reuse_first" / "data.txt", (0, 0))
+    assert code_of(kinds[0]) is None
+    monkeypatch.setattr(reuse, "IMPORTED", time() + 60)
     monkeypatch.setattr(sys.modules["reuse_second"], "__file__", "/in/an.zip/__init__.py")
     assert code_of(kinds[1]) is None
     monkeypatch.setattr(kinds[0], "__module__", "__main__")

@@ -86,8 +86,8 @@ ARCHITECTURES: dict[str, dict[str, Any]] = {
 CAUSAL: dict[str, dict[str, Any]] = {
     "gpt2": {"n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": LIMIT},
     "llama": {**_SIZE, "num_key_value_heads": 2},
-    "xlnet": {"d_model": 32, "n_layer": 2, "n_head": 4, "d_inner": 37},
 }
+XLNET = {"d_model": 32, "n_layer": 2, "n_head": 4, "d_inner": 37}
 
 
 def write_tokenizer(folder: Path, limit: int = LIMIT) -> None:
@@ -130,7 +130,7 @@ def write_model(
     folder.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(7)
     special = {"pad_token_id": 0, "bos_token_id": 2, "eos_token_id": 3, "vocab_size": 120}
-    shape = {**ARCHITECTURES, **CAUSAL}[kind]
+    shape = {**ARCHITECTURES, **CAUSAL, "xlnet": XLNET}[kind]
     config = transformers.AutoConfig.for_model(kind, **{**special, **shape, **more})
     model = getattr(transformers, auto).from_config(config)
     with torch.no_grad():

@@ -13,10 +13,12 @@ import numpy as np
 
 from metrichub.authoring import Array, Metric
 from metrichub.errors import ModelError
-from metrichub_neural.engine.machine import device
+from metrichub_neural.engine.machine import CPU_CHARACTERS, GPU_CHARACTERS, device
 from metrichub_neural.engine.settings import limit_of
 from metrichub_neural.local_models import ModelFiles
 
+_STATES: dict[ModelFiles, str] = {}
+"""The states of models' files when they were asked for first."""
 CUT, CONTROL, UNKNOWN = 1, 2, 4
 """More tokens than the model takes; words that it reads as its own tokens, such as "[SEP]"; words
 that its vocabulary doesn't have, all of which are one token to it.
@@ -67,6 +69,11 @@ class ReadingMetric(Metric):
     where_cut: ClassVar[str] = ""
     """What follows in the note of texts that were cut."""
 
+    @property
+    def block_characters(self) -> int:  # type: ignore[override]  # it depends on the machine
+        """How many characters are read at a time."""
+        return GPU_CHARACTERS if self.one_process() else CPU_CHARACTERS
+
     def files(self) -> ModelFiles:
         """The model's files, found and not loaded."""
         raise NotImplementedError  # a metric's own
@@ -76,8 +83,11 @@ class ReadingMetric(Metric):
         return limit_of(self.files())
 
     def reuse_key(self) -> str | None:
-        """The state of all files of the model, and the device."""
-        return f"{self.files().state()} {device()}"
+        """The state of the model's files, unless it changed in this process, and the device."""
+        files = self.files()
+        state = files.state()
+        # What was loaded stays loaded.
+        return f"{state} {device()}" if _STATES.setdefault(files, state) == state else None
 
     def notes(self, totals: Mapping[str, Array]) -> Sequence[str]:
         """How many texts were longer than the model takes, or have control or unknown tokens."""

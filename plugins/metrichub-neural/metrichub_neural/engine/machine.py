@@ -17,6 +17,8 @@ CPU_TOKENS, GPU_TOKENS = 4_096, 32_768
 """The budget of a batch: on a CPU more tokens gain nothing, and padding grows with them."""
 CPU_TEXTS, GPU_TEXTS = 16_384, 2_048
 """Each sentence beside each other soon makes millions of pairs."""
+CPU_CHARACTERS, GPU_CHARACTERS = 250_000, 1_000_000
+"""How much text is sorted by length, and kept, at a time: on a GPU less pads a fifth more."""
 MEMORY = "METRICHUB_MODEL_MEMORY"
 """Where a machine says how many gigabytes a process's models may take."""
 

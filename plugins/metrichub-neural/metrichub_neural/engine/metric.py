@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from metrichub.authoring import Range
 from metrichub_neural.engine import full, light
@@ -21,9 +21,6 @@ from metrichub_neural.engine.flaws import ReadingMetric
 from metrichub_neural.engine.machine import device
 from metrichub_neural.local_models import ModelFiles
 
-CHARACTERS = 1_000_000
-"""How much text is sorted by length at a time: less pads a fifth more."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class EncoderMetric(ReadingMetric):
@@ -38,8 +35,6 @@ class EncoderMetric(ReadingMetric):
             is the first, unless there is only an ONNX file.
         dtype: The type of the model's numbers.
     """
-
-    block_characters: ClassVar[int | None] = CHARACTERS
 
     model: ModelName | None = None
     revision: str | None = None

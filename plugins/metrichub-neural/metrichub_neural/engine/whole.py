@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from metrichub.errors import MissingModel
 from metrichub_neural.engine import full, light
 from metrichub_neural.engine.encoder import Dtype, ModelName
 from metrichub_neural.engine.flaws import ReadingMetric
 from metrichub_neural.engine.machine import device
-from metrichub_neural.engine.metric import CHARACTERS
 from metrichub_neural.engine.settings import origin_of
 from metrichub_neural.local_models import ModelFiles, find_model
 
@@ -19,8 +17,6 @@ from metrichub_neural.local_models import ModelFiles, find_model
 @dataclass(frozen=True, kw_only=True)
 class FilesMetric(ReadingMetric):
     """A metric that runs the model in some files."""
-
-    block_characters: ClassVar[int | None] = CHARACTERS
 
     def resolved(self) -> Mapping[str, object]:
         """The model's files."""
