@@ -224,7 +224,7 @@ def test_a_measurement_has_few_fields_as_facts_are_one() -> None:
     assert len(dataclasses.fields(Measurement)) <= 8
 
 
-CORE, OPTIONAL = 29_156, 9_484
+CORE, OPTIONAL = 29_157, 9_484
 """The most code lines; whoever needs more raises the number in the same commit and says why."""
 NEURAL = 5_743
 """The same of metrichub-neural, without its commands and what they alone use."""

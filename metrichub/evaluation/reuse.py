@@ -199,8 +199,10 @@ def untagged(value: Any) -> Any:
         return value
     ((tag, inner),) = value.items()
     if tag == "array":
+        # Reports of before had no shape, which nested lists have but where they are empty.
         dtype, items, *shape = inner
-        return np.array(untagged(items), dtype).reshape(*shape or [-1])
+        array = np.array(untagged(items), dtype)
+        return array.reshape(*shape) if shape else array
     if tag == "tuple":
         return tuple(map(untagged, inner))
     if tag == "mapping":

@@ -232,8 +232,8 @@ class Metric:
 
         With one, what `measure` gives for a block of texts is kept for later runs, under the name
         that `resolved` gives as `model`. It may depend on nothing else but texts, parameters, and
-        the code of its classes' packages and of those that it requires. None, as by default,
-        measures anew.
+        the code of its classes' packages and of those that it requires. Without one, as by
+        default, it is measured in each run.
         """
         return None
 

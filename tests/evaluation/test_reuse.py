@@ -299,6 +299,10 @@ def test_a_row_comes_back_as_it_was(row: Any) -> None:
     assert getattr(again, "shape", ()) == getattr(row, "shape", ())
 
 
+def test_an_array_of_before_has_its_shape() -> None:
+    assert reuse.untagged({"array": ["<i4", [[1, 2], [3, 4]]]}).tolist() == [[1, 2], [3, 4]]
+
+
 @pytest.mark.parametrize(
     "row",
     [np.array([[1], [2, 3]], object), np.zeros(1, "i4,f8"), np.ma.masked_array([1], [True]), {1}],
