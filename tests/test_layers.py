@@ -226,7 +226,7 @@ def test_a_measurement_has_few_fields_as_facts_are_one() -> None:
 
 CORE, OPTIONAL = 29_157, 9_484
 """The most code lines; whoever needs more raises the number in the same commit and says why."""
-NEURAL = 5_743
+NEURAL = 5_744
 """The same of metrichub-neural, without its commands and what they alone use."""
 _COMMANDS = ("convert.py", "downloads.py", "fetch.py", "pickles.py", "selftest.py")
 

@@ -31,6 +31,8 @@ _STACKS = (
     *("layers", "layer", "block", "h"),
 )
 """Where models have their layers."""
+_CUT_OFF = ("cannot reshape array", "requires a buffer", "is out of bounds")
+"""How the reader of GGUF files says that one ends too early."""
 _MEMORY = ("out of memory", "defaultcpuallocator", "_status_alloc_failed")
 """How PyTorch and the libraries of a GPU say that memory ran out."""
 
@@ -266,7 +268,7 @@ def _reason(error: Exception, files: ModelFiles, kind: str) -> str:
         return "its weights have other shapes than its config.json says"
     if "Unrecognized configuration class" in text:
         return f"a {kind} is needed"
-    if "cannot reshape array" in text or "requires a buffer" in text:
+    if any(part in text for part in _CUT_OFF):
         return "the file is cut off; download the weights again"
     for path in sorted(files.folder.glob("*.safetensors")):
         if other := other_than_weights(path):
