@@ -132,10 +132,11 @@ def without_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Modeled, "reuse_key", lambda _: None)
 
 
-def without_files(monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(_: Any) -> NoReturn:
-        raise FileNotFoundError
+def missing(_: Any) -> NoReturn:
+    raise FileNotFoundError
 
+
+def without_files(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Modeled, "reuse_key", missing)
 
 
@@ -153,22 +154,21 @@ def in_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def unreadable(monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(_: Any) -> NoReturn:
-        raise FileNotFoundError
-
     monkeypatch.setattr(reuse, "_code_of", missing)
 
 
-def garbled(_: pytest.MonkeyPatch) -> None:
+def store_reply(reply: str) -> None:
     with closing(sqlite3.connect(store().path)) as file:
-        file.execute("UPDATE calls SET reply = substr(reply, 1, 20)")
+        file.execute(f"UPDATE calls SET reply = {reply}")
         file.commit()
+
+
+def garbled(_: pytest.MonkeyPatch) -> None:
+    store_reply("substr(reply, 1, 20)")
 
 
 def another_form(_: pytest.MonkeyPatch) -> None:
-    with closing(sqlite3.connect(store().path)) as file:
-        file.execute("""UPDATE calls SET reply = '{"array": 3}'""")
-        file.commit()
+    store_reply("""'{"array": 3}'""")
 
 
 CHANGES = [
